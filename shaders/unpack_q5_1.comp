@@ -1,0 +1,20 @@
+#version 450
+// SPDX-License-Identifier: MIT
+// Q5_1: 32 weights in 24 bytes: f16 d, f16 m, 32 fifth bits, 16 bytes of nibbles; weight = d * q + m.
+#extension GL_GOOGLE_include_directive : require
+#include "unpack.glsl"
+
+uint rf_q(uint base, uint block, uint word) {
+    uint nibbles = rf_u32(base + block * 24 + 8 + 4 * (word & 3u)) >> (word < 4 ? 0 : 4) & 0x0F0F0F0Fu;
+    return nibbles | rf_spread4(rf_u32(base + block * 24 + 4) >> (4 * word) & 15u);
+}
+
+float rf_scale(uint base, uint block, uint granule) {
+    return rf_f16(base + block * 24);
+}
+
+float rf_min(uint base, uint block, uint granule) {
+    return -rf_f16(base + block * 24 + 2);
+}
+
+#include "unpack_main.glsl"

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// The border with ggml: the only files that include ggml's headers. Everything behind it speaks rf_product.
+//
+// One rf_ggml_device a usable Vulkan device; its logical device is opened when first needed and then stays: drivers do
+// not like being unloaded, and llama.cpp creates and frees contexts at will.
+#pragma once
+
+#include "ggml-backend-impl.h"
+
+#include "adapter.h"
+#include "buffer.h"
+#include "env.h"
+#include "product.h"
+
+struct rf_ggml_device {
+    struct ggml_backend_device ggml;         // what the host sees; its context is this struct
+    struct ggml_backend_buffer_type buffers; // weights, KV cache, results
+    struct ggml_backend_buffer_type host;    // what the CPU computes in; never weights
+    char name[16];                           // "ROCKFILL0"
+    char description[320];
+    const struct rf_adapter *adapter;
+    pthread_mutex_t open_lock;
+    bool opened;              // an attempt was made
+    struct rf_device *device; // NULL before it, and after it failed
+};
+
+// plugin.c
+const struct rf_env *rf_plugin_env(void);
+const struct rf_instance *rf_plugin_instance(void);
+
+// device_ggml.c
+void rf_ggml_device_init(struct rf_ggml_device *device, ggml_backend_reg_t reg, const struct rf_adapter *adapter,
+                         size_t index);
+// The logical device, opened on the first call; NULL when it cannot be used. Thread-safe.
+struct rf_device *rf_ggml_device_open(struct rf_ggml_device *device);
+
+// buffer_ggml.c
+void rf_ggml_buffer_types_init(struct rf_ggml_device *device);
+bool rf_ggml_buffer_type_is(const struct rf_ggml_device *device, ggml_backend_buffer_type_t type);
+// The buffer that a tensor (or what it views) lies in, when it is one of rockfill's; else NULL.
+struct rf_buffer *rf_ggml_buffer_of(const struct ggml_tensor *tensor);
+bool rf_ggml_tensor_constant(const struct ggml_tensor *tensor); // a model's weights
+
+// backend_ggml.c
+ggml_backend_t rf_ggml_backend_create(struct rf_ggml_device *device);
+
+// ops_ggml.c: supports_op's and graph_compute's views of the same operations.
+enum rf_op { RF_OP_NONE, RF_OP_PRODUCT, RF_OP_UNKNOWN };
+enum rf_op rf_ggml_op(const struct ggml_tensor *node);
+// The product that a MUL_MAT or MUL_MAT_ID node asks for. False when a type is none of ours.
+bool rf_ggml_product(const struct ggml_tensor *node, struct rf_product *product);
+bool rf_ggml_supports(struct rf_ggml_device *device, const struct ggml_tensor *node);

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#include "border.h"
+#include "matmul.h"
+
+#include <string.h>
+
+enum rf_op rf_ggml_op(const struct ggml_tensor *node) {
+    switch (node->op) {
+    case GGML_OP_NONE:
+    case GGML_OP_RESHAPE:
+    case GGML_OP_VIEW:
+    case GGML_OP_PERMUTE:
+    case GGML_OP_TRANSPOSE:
+        return RF_OP_NONE;
+    case GGML_OP_MUL_MAT:
+    case GGML_OP_MUL_MAT_ID:
+        return RF_OP_PRODUCT;
+    default:
+        return RF_OP_UNKNOWN;
+    }
+}
+
+static bool matrix_of(const struct ggml_tensor *tensor, struct rf_matrix *matrix) {
+    matrix->format = rf_format_by_name(ggml_type_name(tensor->type));
+    if (matrix->format == RF_FORMAT_COUNT)
+        return false;
+    matrix->data = tensor->data;
+    matrix->owner = rf_ggml_buffer_of(tensor);
+    for (int i = 0; i < 4; i++) {
+        matrix->ne[i] = tensor->ne[i];
+        matrix->nb[i] = tensor->nb[i];
+    }
+    return true;
+}
+
+bool rf_ggml_product(const struct ggml_tensor *node, struct rf_product *product) {
+    *product = (struct rf_product){.routed = node->op == GGML_OP_MUL_MAT_ID};
+    int32_t precision;
+    memcpy(&precision, node->op_params, sizeof precision);
+    product->exact = precision == GGML_PREC_F32;
+    if (!matrix_of(node->src[0], &product->weights) || !matrix_of(node->src[1], &product->activations) ||
+        !matrix_of(node, &product->result))
+        return false;
+    if (!product->routed)
+        return true;
+    const struct ggml_tensor *ids = node->src[2];
+    product->routing = (struct rf_routing){
+        .ids = ids->data, .nb = {ids->nb[0], ids->nb[1]}, .slots = ids->ne[0], .tokens = ids->ne[1]};
+    return ids->type == GGML_TYPE_I32 && ids->ne[2] == 1 && ids->ne[3] == 1;
+}
+
+// Weights must lie in rockfill's own memory: taking those that the user left to the CPU (-ngl) would copy them for each
+// micro-batch. A tensor without a buffer is about to be computed, or ggml asks before it allocates.
+static bool weights_ours(const struct rf_ggml_device *device, const struct ggml_tensor *weights) {
+    ggml_backend_buffer_t buffer = weights->view_src != NULL ? weights->view_src->buffer : weights->buffer;
+    return buffer == NULL || ggml_backend_buffer_get_type(buffer) == &device->buffers;
+}
+
+// Columns that a product has for each weight matrix: tokens, for an expert layer and for a plain one.
+static int64_t batch_of(const struct ggml_tensor *node) {
+    return node->op == GGML_OP_MUL_MAT_ID ? node->ne[2] : node->ne[1];
+}
+
+bool rf_ggml_supports(struct rf_ggml_device *device, const struct ggml_tensor *node) {
+    switch (rf_ggml_op(node)) {
+    case RF_OP_NONE:
+        return true;
+    case RF_OP_PRODUCT: {
+        struct rf_product product;
+        if (batch_of(node) < rf_plugin_env()->min_batch || !weights_ours(device, node->src[0]) ||
+            !rf_ggml_product(node, &product) || !rf_matmul_possible(&device->adapter->caps, &product))
+            return false;
+        struct rf_device *opened = rf_ggml_device_open(device);
+        return opened != NULL && !atomic_load(&opened->failed);
+    }
+    default:
+        return false;
+    }
+}
