@@ -197,21 +197,18 @@ static void record_dispatch(struct rf_device *device, struct slot *slot, const s
     VkDescriptorSet set = slot->sets[slot->sets_used++];
     VkDescriptorBufferInfo buffers[RF_BINDINGS];
     VkWriteDescriptorSet writes[RF_BINDINGS];
-    uint32_t count = 0;
     for (uint32_t i = 0; i < RF_BINDINGS; i++) {
-        const struct rf_slice *slice = &step->bindings[i];
-        if (slice->buffer == VK_NULL_HANDLE)
-            continue;
-        buffers[count] = (VkDescriptorBufferInfo){slice->buffer, slice->offset, slice->bytes};
-        writes[count] = (VkWriteDescriptorSet){.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-                                               .dstSet = set,
-                                               .dstBinding = i,
-                                               .descriptorCount = 1,
-                                               .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                                               .pBufferInfo = &buffers[count]};
-        count++;
+        // Unused bindings are written, too: lavapipe follows them, and what they held may have been destroyed.
+        const struct rf_slice *slice = &step->bindings[step->bindings[i].buffer != VK_NULL_HANDLE ? i : 0];
+        buffers[i] = (VkDescriptorBufferInfo){slice->buffer, slice->offset, slice->bytes};
+        writes[i] = (VkWriteDescriptorSet){.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+                                           .dstSet = set,
+                                           .dstBinding = i,
+                                           .descriptorCount = 1,
+                                           .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                           .pBufferInfo = &buffers[i]};
     }
-    device->vk.UpdateDescriptorSets(device->handle, count, writes, 0, NULL);
+    device->vk.UpdateDescriptorSets(device->handle, RF_BINDINGS, writes, 0, NULL);
     VkPipelineLayout layout = rf_pipelines_layout(device);
     device->vk.CmdBindPipeline(slot->commands, VK_PIPELINE_BIND_POINT_COMPUTE, step->pipeline);
     device->vk.CmdBindDescriptorSets(slot->commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0, 1, &set, 0, NULL);
@@ -278,23 +275,40 @@ static bool slot_full(const struct rf_device *device, const struct slot *slot, c
            (slot->work > 0 && slot->work + step->work > rf_submit_work_limit(device));
 }
 
+// After a failure: what is still in flight must not write into memory that the CPU uses next. A device that hangs is
+// given up after a while.
+static bool drain(struct rf_device *device) {
+    const uint64_t patience_ns = (uint64_t)10 * 1000 * 1000 * 1000;
+    for (unsigned i = 0; i < SLOTS; i++) {
+        struct slot *slot = &device->submit->slots[i];
+        VkSemaphoreWaitInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+                                    .semaphoreCount = 1,
+                                    .pSemaphores = &device->submit->timeline,
+                                    .pValues = &slot->value};
+        if (slot->value != 0)
+            device->vk.WaitSemaphores(device->handle, &info, patience_ns);
+        slot->value = 0;
+    }
+    return false;
+}
+
 bool rf_submit_run(struct rf_device *device, const struct rf_step *steps, size_t count) {
     struct rf_submit *submit = device->submit;
     for (size_t i = 0; i < count;) {
         unsigned index = submit->current;
         struct slot *slot = &submit->slots[index];
         if (!wait_slot(device, index) || !begin_slot(device, slot))
-            return false;
+            return drain(device);
         // Submissions do not order memory by themselves: the first step of each waits for all before it.
         record_barrier(device, slot->commands);
         while (i < count && !slot_full(device, slot, &steps[i]))
             record_step(device, slot, &steps[i++]);
         if (!submit_slot(device, index))
-            return false;
+            return drain(device);
         submit->current = (index + 1) % SLOTS;
     }
     for (unsigned i = 0; i < SLOTS; i++)
         if (!wait_slot(device, (submit->current + i) % SLOTS))
-            return false;
+            return drain(device);
     return true;
 }

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+# For people; CMake does the work. `make test` and `make demo` set up everything they need themselves.
+BUILD := build
+# Software Vulkan is asked for by name in tests and demo: they must run where there is no GPU.
+DEVICE ?= llvmpipe
+
+.PHONY: all build demo test bench clean deps
+
+all: build
+
+deps:
+	@sh deps/setup.sh
+
+$(BUILD)/CMakeCache.txt: | deps
+	cmake -S . -B $(BUILD) $(CMAKE_FLAGS)
+
+build: deps $(BUILD)/CMakeCache.txt
+	@cmake --build $(BUILD) --parallel
+
+demo: build
+	@GGML_ROCKFILL_DEVICE=$(DEVICE) $(BUILD)/bin/rockfill-demo --library $(BUILD)/libggml-rockfill.so \
+	    --prompt bench/prompt.txt --out $(BUILD)/results/demo.json \
+	    $(BUILD)/deps/models/smollm2-135m-instruct-q4_1.gguf $(BUILD)/deps/models/gemma-3-270m-q4_k_m.gguf
+
+test: build
+	@python3 tests/run.py --build $(BUILD)
+
+bench: build
+	@python3 bench/run.py --build $(BUILD)
+
+clean:
+	rm -rf $(BUILD)
