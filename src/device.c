@@ -63,22 +63,24 @@ enum rf_memory_mode rf_device_choose_memory(const struct rf_caps *caps, enum rf_
 
 struct path_row {
     enum rf_path path;
-    bool needs_dot, needs_fp16, needs_hardware, floats;
+    bool needs_dot, needs_fp16, floats;
+    bool slow_in_software, slow_without_dot_instruction;
 };
 
-// The first row that the device meets wins. A software rasteriser has the integer dot product and fp16, but emulates
-// both.
+// The first row that the device meets and that is not slow there wins. lavapipe emulates both the integer dot product
+// and fp16; the former still pays, since its loads are what costs (docs/kernel-log.md).
 static const struct path_row path_table[] = {
-    {RF_PATH_INT8, true, false, true, false},
-    {RF_PATH_FP16, false, true, true, true},
-    {RF_PATH_FP32, false, false, false, true},
+    {.path = RF_PATH_INT8, .needs_dot = true, .slow_without_dot_instruction = true},
+    {.path = RF_PATH_FP16, .needs_fp16 = true, .floats = true, .slow_in_software = true},
+    {.path = RF_PATH_FP32, .floats = true},
 };
 
 static enum rf_path choose_path(const struct rf_caps *caps, enum rf_path wish, bool dot_ok, bool floats) {
     for (size_t i = 0; i < sizeof path_table / sizeof path_table[0]; i++) {
         const struct path_row *row = &path_table[i];
         bool possible = (!row->needs_dot || dot_ok) && (!row->needs_fp16 || caps->fp16) && (!floats || row->floats);
-        bool slow = row->needs_hardware && (caps->software || (row->needs_dot && !caps->dot4_accelerated));
+        bool slow =
+            caps->software ? row->slow_in_software : row->slow_without_dot_instruction && !caps->dot4_accelerated;
         if (possible && (wish == row->path || (wish == RF_PATH_AUTO && !slow)))
             return row->path;
     }
@@ -143,8 +145,8 @@ static bool open_parts(struct rf_device *device, const struct rf_env *env) {
     device->plan = rf_plan_create();
     if (device->plan == NULL)
         return false;
-    bool dot_wanted = device->caps.dot4 && (env->path == RF_PATH_INT8 || device->caps.dot4_accelerated);
-    bool dot_ok = dot_wanted && rf_selftest_dot(device);
+    bool dot_wanted = env->path == RF_PATH_AUTO || env->path == RF_PATH_INT8;
+    bool dot_ok = dot_wanted && device->caps.dot4 && rf_selftest_dot(device);
     rf_device_choose_paths(&device->caps, env->path, dot_ok, &device->quantised_path, &device->half_path);
     if (env->path != RF_PATH_AUTO && device->quantised_path != env->path)
         rf_log(RF_LOG_WARN, "%s: path %s is not possible here; using %s", device->caps.name,
