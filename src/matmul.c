@@ -124,14 +124,13 @@ static struct rf_columns *piece_columns(struct rf_device *device, const struct r
     struct rf_columns *found = find_columns(plan, &key);
     if (found != NULL)
         return found;
-    bool barrier = rf_plan_pending(device, part);
     struct rf_operand source;
     fresh->key = key;
     if (!rf_plan_input(device, part, false, &source) ||
-        !rf_matmul_columns(device, m, &source, part->ne[1], part->ne[2], NULL, barrier, fresh))
+        !rf_matmul_columns(device, m, &source, part->ne[1], part->ne[2], NULL, fresh))
         return NULL;
-    // A barrier means that the source is computed in this graph: its address may be written again.
-    if (!barrier && plan->kept_count < RF_COLUMNS_KEPT)
+    // What is computed in this graph may be computed again at the same address.
+    if (!rf_plan_pending(device, part) && plan->kept_count < RF_COLUMNS_KEPT)
         plan->kept[plan->kept_count++] = *fresh;
     return fresh;
 }
@@ -161,9 +160,8 @@ static bool plan_piece(struct rf_device *device, const struct rf_matmul *m, cons
     struct rf_columns *columns = piece_columns(device, m, &activations, &fresh);
     struct rf_operand source;
     struct rf_panel panel;
-    bool barrier = rf_plan_pending(device, &weights);
     if (columns == NULL || !rf_plan_input(device, &weights, m->constant, &source) ||
-        !rf_matmul_panel(device, m, &source, p->rows, p->panels, barrier, &panel))
+        !rf_matmul_panel(device, m, &source, p->rows, p->panels, &panel))
         return false;
     struct rf_tile_use use = {.panel = &panel,
                               .columns = columns,

@@ -115,8 +115,7 @@ static bool append(struct rf_device *device, const struct rf_pipeline_key *key, 
 }
 
 bool rf_matmul_columns(struct rf_device *device, const struct rf_matmul *m, const struct rf_operand *source,
-                       int64_t count, int64_t matrices, const struct rf_slice *table, bool barrier,
-                       struct rf_columns *columns) {
+                       int64_t count, int64_t matrices, const struct rf_slice *table, struct rf_columns *columns) {
     struct rf_arena *arena = &device->plan->columns;
     uint64_t group_columns = (uint64_t)round_up(count, COLUMN_GROUP);
     bool half = m->product->activations.format == RF_FORMAT_F16;
@@ -140,7 +139,7 @@ bool rf_matmul_columns(struct rf_device *device, const struct rf_matmul *m, cons
     struct rf_step step = {
         .bindings = {source->slice, columns->values, columns->scales},
         .groups = {(uint32_t)ceil_div(count, 16), (uint32_t)ceil_div(m->blocks, 4), (uint32_t)matrices},
-        .barrier = barrier,
+        .barrier = source->pending,
         .work = (double)(group_columns * (uint64_t)(m->blocks * BLOCK * matrices)) * WORK_PER_VALUE};
     if (table != NULL)
         step.bindings[3] = *table;
@@ -148,7 +147,7 @@ bool rf_matmul_columns(struct rf_device *device, const struct rf_matmul *m, cons
 }
 
 bool rf_matmul_panel(struct rf_device *device, const struct rf_matmul *m, const struct rf_operand *source, int64_t rows,
-                     int64_t matrices, bool barrier, struct rf_panel *panel) {
+                     int64_t matrices, struct rf_panel *panel) {
     struct rf_arena *arena = &device->plan->panels;
     enum rf_format format = m->product->weights.format;
     bool is_float = rf_format_info(format)->is_float;
@@ -181,7 +180,7 @@ bool rf_matmul_panel(struct rf_device *device, const struct rf_matmul *m, const 
     struct rf_step step = {
         .bindings = {source->slice, panel->values, panel->scales},
         .groups = {(uint32_t)ceil_div(m->blocks, 8), (uint32_t)ceil_div((int64_t)group_rows, 8), (uint32_t)matrices},
-        .barrier = barrier,
+        .barrier = source->pending,
         .work = (double)(group_rows * (uint64_t)(m->blocks * BLOCK * matrices)) * WORK_PER_VALUE};
     return append(device, &key, &step, push, is_float ? 9 : 8);
 }

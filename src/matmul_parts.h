@@ -52,12 +52,11 @@ uint64_t rf_matmul_columns_bytes(const struct rf_matmul *m, int64_t columns, int
 // Columns [first, first + count) of `matrices` matrices, from `source` (already advanced to the first one) into the
 // arena. With `table` (a slice of uvec2) the columns are gathered.
 bool rf_matmul_columns(struct rf_device *device, const struct rf_matmul *m, const struct rf_operand *source,
-                       int64_t count, int64_t matrices, const struct rf_slice *table, bool barrier,
-                       struct rf_columns *columns);
+                       int64_t count, int64_t matrices, const struct rf_slice *table, struct rf_columns *columns);
 
 // `rows` rows of `matrices` weight matrices into the arena.
 bool rf_matmul_panel(struct rf_device *device, const struct rf_matmul *m, const struct rf_operand *source, int64_t rows,
-                     int64_t matrices, bool barrier, struct rf_panel *panel);
+                     int64_t matrices, struct rf_panel *panel);
 
 // The tile kernel over a use, in as many dispatches as the submission bound asks for. `barrier`: before the first.
 bool rf_matmul_tiles(struct rf_device *device, const struct rf_matmul *m, const struct rf_tile_use *use, bool barrier);

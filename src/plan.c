@@ -19,6 +19,8 @@ void rf_plan_destroy(struct rf_device *device, struct rf_plan *plan) {
     rf_memory_destroy(device, &plan->panels.memory);
     rf_memory_destroy(device, &plan->columns.memory);
     rf_memory_destroy(device, &plan->staging.memory);
+    rf_memory_destroy(device, &plan->bounce);
+    free(plan->outputs);
     free(plan->steps);
     free(plan->downloads);
     free(plan->results);
@@ -69,9 +71,23 @@ static bool collect_results(struct rf_device *device) {
     return true;
 }
 
+// Steps that bring staged results from device memory to where the host can read them.
+static bool fetch_outputs(struct rf_device *device) {
+    struct rf_plan *plan = device->plan;
+    for (size_t i = 0; i < plan->output_count; i++) {
+        struct rf_slice from = plan->outputs[i], to = from;
+        to.buffer = plan->staging.memory.buffer;
+        struct rf_step step = {.bindings = {from, to}, .barrier = i == 0};
+        if (!rf_plan_step(device, &step))
+            return false;
+    }
+    return true;
+}
+
 bool rf_plan_flush(struct rf_device *device) {
     struct rf_plan *plan = device->plan;
-    bool good = rf_submit_run(device, plan->steps, plan->step_count) && collect_results(device);
+    bool good =
+        fetch_outputs(device) && rf_submit_run(device, plan->steps, plan->step_count) && collect_results(device);
     rf_plan_reset(device);
     return good;
 }
@@ -79,6 +95,7 @@ bool rf_plan_flush(struct rf_device *device) {
 void rf_plan_reset(struct rf_device *device) {
     struct rf_plan *plan = device->plan;
     plan->step_count = plan->kept_count = plan->download_count = plan->result_count = plan->written_count = 0;
+    plan->output_count = 0;
     plan->panels.used = plan->columns.used = plan->staging.used = 0;
 }
 
@@ -99,6 +116,10 @@ static bool grow_arena(struct rf_device *device, struct rf_arena *arena, uint64_
     if (result != VK_SUCCESS)
         rf_log(RF_LOG_WARN, "%s has no %llu MiB for scratch memory (%s)", device->caps.name,
                (unsigned long long)(bytes >> 20), rf_vk_result_name(result));
+    if (result == VK_SUCCESS && arena == &device->plan->staging && device->caps.discrete) {
+        rf_memory_destroy(device, &device->plan->bounce);
+        result = rf_memory_create(device, RF_MEMORY_LOCAL, arena->memory.bytes, NULL, &device->plan->bounce);
+    }
     return result == VK_SUCCESS;
 }
 
@@ -208,6 +229,16 @@ static void pack(const struct rf_matrix *matrix, char *to, uint64_t row_bytes) {
         }
 }
 
+// Kernels on discrete devices read and write their own memory; a bus is for long copies.
+static bool bounce_input(struct rf_device *device, struct rf_slice *slice) {
+    if (device->plan->bounce.buffer == VK_NULL_HANDLE)
+        return true;
+    struct rf_slice from = *slice;
+    slice->buffer = device->plan->bounce.buffer;
+    struct rf_step step = {.bindings = {from, *slice}};
+    return rf_plan_step(device, &step);
+}
+
 // Bytes of a row, and of ne[1] x ne[2] of them, without gaps.
 static uint64_t packed_row_bytes(const struct rf_matrix *matrix) {
     const struct rf_format_info *format = rf_format_info(matrix->format);
@@ -228,9 +259,11 @@ static bool stage_input(struct rf_device *device, const struct rf_matrix *matrix
     struct rf_arena *staging = &device->plan->staging;
     struct rf_slice slice = rf_plan_take(staging, (bytes + 3) / 4 * 4);
     pack(matrix, (char *)staging->memory.host + slice.offset, row_bytes);
+    if (!flush_range(device, &staging->memory, slice.offset, bytes) || !bounce_input(device, &slice))
+        return false;
     *operand = (struct rf_operand){.slice = slice,
                                    .nb = {format->block_bytes, row_bytes, row_bytes * (uint64_t)matrix->ne[1], bytes}};
-    return flush_range(device, &staging->memory, slice.offset, bytes);
+    return true;
 }
 
 // Copies a constant buffer to its twin through the staging arena.
@@ -303,9 +336,11 @@ bool rf_plan_input(struct rf_device *device, const struct rf_matrix *matrix, boo
         return true;
     }
     // A range that a pending step writes is the device's: flushing the host's stale lines would destroy it.
-    if (!rf_plan_pending(device, matrix) && !flush_owner(device, matrix, constant))
+    bool pending = rf_plan_pending(device, matrix);
+    if (!pending && !flush_owner(device, matrix, constant))
         return false;
     *operand = bind(device, &owner->memory, offset, matrix);
+    operand->pending = pending;
     return true;
 }
 
@@ -320,23 +355,54 @@ static bool note_result(struct rf_plan *plan, const struct rf_memory *memory, ui
     return true;
 }
 
+bool rf_plan_stage_result(struct rf_device *device, const struct rf_matrix *matrix, uint64_t bytes,
+                          struct rf_slice *slice) {
+    struct rf_plan *plan = device->plan;
+    *slice = rf_plan_take(&plan->staging, bytes);
+    if (!note_result(plan, &plan->staging.memory, slice->offset, bytes) || !note_written(plan, matrix))
+        return false;
+    if (plan->bounce.buffer == VK_NULL_HANDLE)
+        return true;
+    slice->buffer = plan->bounce.buffer;
+    if (!reserve((void **)&plan->outputs, &plan->output_capacity, plan->output_count, sizeof *plan->outputs))
+        return false;
+    plan->outputs[plan->output_count++] = *slice;
+    return true;
+}
+
+static bool note_download(struct rf_plan *plan, const struct rf_download *download) {
+    if (!reserve((void **)&plan->downloads, &plan->download_capacity, plan->download_count, sizeof *plan->downloads))
+        return false;
+    plan->downloads[plan->download_count++] = *download;
+    return true;
+}
+
+bool rf_plan_deliver(struct rf_device *device, const struct rf_slice *slice, uint64_t offset, void *to,
+                     uint64_t bytes) {
+    struct rf_download download = {.from = (const char *)device->plan->staging.memory.host + slice->offset + offset,
+                                   .to = to,
+                                   .row_bytes = bytes,
+                                   .rows = 1,
+                                   .matrices = 1};
+    return note_download(device->plan, &download);
+}
+
 static bool stage_output(struct rf_device *device, const struct rf_matrix *matrix, struct rf_operand *operand) {
     struct rf_plan *plan = device->plan;
     uint64_t row_bytes = packed_row_bytes(matrix), bytes = packed_bytes(matrix);
-    if (!reserve((void **)&plan->downloads, &plan->download_capacity, plan->download_count, sizeof *plan->downloads))
+    struct rf_slice slice;
+    if (!rf_plan_stage_result(device, matrix, bytes, &slice))
         return false;
-    struct rf_slice slice = rf_plan_take(&plan->staging, bytes);
-    plan->downloads[plan->download_count++] =
-        (struct rf_download){.from = (const char *)plan->staging.memory.host + slice.offset,
-                             .to = (char *)(uintptr_t)matrix->data,
-                             .row_bytes = row_bytes,
-                             .rows = (uint64_t)matrix->ne[1],
-                             .matrices = (uint64_t)matrix->ne[2],
-                             .to_row = matrix->nb[1],
-                             .to_matrix = matrix->nb[2]};
+    struct rf_download download = {.from = (const char *)plan->staging.memory.host + slice.offset,
+                                   .to = (char *)(uintptr_t)matrix->data,
+                                   .row_bytes = row_bytes,
+                                   .rows = (uint64_t)matrix->ne[1],
+                                   .matrices = (uint64_t)matrix->ne[2],
+                                   .to_row = matrix->nb[1],
+                                   .to_matrix = matrix->nb[2]};
     *operand = (struct rf_operand){.slice = slice,
                                    .nb = {sizeof(float), row_bytes, row_bytes * (uint64_t)matrix->ne[1], bytes}};
-    return note_result(plan, &plan->staging.memory, slice.offset, bytes) && note_written(plan, matrix);
+    return note_download(plan, &download);
 }
 
 bool rf_plan_output(struct rf_device *device, const struct rf_matrix *matrix, struct rf_operand *operand) {

@@ -14,6 +14,7 @@ struct rf_operand {
     struct rf_slice slice;
     uint64_t first_bytes; // from the binding's start to the first element
     uint64_t nb[4];       // bytes between elements, rows, matrices, outer matrices
+    bool pending;         // an earlier step of the plan writes it: its reader waits
 };
 
 struct rf_arena {
@@ -50,6 +51,10 @@ struct rf_plan {
     struct rf_step *steps;
     size_t step_count, step_capacity;
     struct rf_arena panels, columns, staging;
+    struct rf_memory
+        bounce; // discrete devices: staging's twin in device memory, the same offsets; kernels use this one
+    struct rf_slice *outputs; // staged results in it, to be copied to the staging arena before the host looks
+    size_t output_count, output_capacity;
     struct rf_columns kept[RF_COLUMNS_KEPT];
     size_t kept_count;
     struct rf_download *downloads;
@@ -102,6 +107,12 @@ bool rf_plan_input(struct rf_device *device, const struct rf_matrix *matrix, boo
 
 // Gives the device a place for ne[1] columns x ne[2] matrices of ne[0] floats and sees to it that the host gets them.
 bool rf_plan_output(struct rf_device *device, const struct rf_matrix *matrix, struct rf_operand *operand);
+
+// The same for a result that is delivered piece by piece: takes `bytes` of the staging arena, and later tells which of
+// them go where. `matrix` is the whole result.
+bool rf_plan_stage_result(struct rf_device *device, const struct rf_matrix *matrix, uint64_t bytes,
+                          struct rf_slice *slice);
+bool rf_plan_deliver(struct rf_device *device, const struct rf_slice *slice, uint64_t offset, void *to, uint64_t bytes);
 
 // Copies `bytes` of host memory to the staging arena.
 bool rf_plan_upload(struct rf_device *device, const void *data, uint64_t bytes, struct rf_slice *slice);

@@ -46,7 +46,9 @@ bool rf_routes_build(const struct rf_routing *routing, int64_t experts, uint64_t
                                  .count = calloc((size_t)experts, sizeof *routes->count)};
     if (routes->begin != NULL && routes->count != NULL && count_columns(routing, routes))
         routes->columns = malloc((size_t)(routes->begin[experts] + 1) * sizeof *routes->columns);
-    if (routes->columns == NULL) {
+    if (routes->columns != NULL)
+        routes->order = malloc((size_t)(routes->begin[experts] + 1) * sizeof *routes->order);
+    if (routes->order == NULL) {
         rf_routes_free(routes);
         return false;
     }
@@ -56,6 +58,7 @@ bool rf_routes_build(const struct rf_routing *routing, int64_t experts, uint64_t
 
 void rf_routes_free(struct rf_routes *routes) {
     free(routes->columns);
+    free(routes->order);
     free(routes->begin);
     free(routes->count);
     *routes = (struct rf_routes){0};

@@ -13,6 +13,7 @@ struct rf_routed_column {
 // Columns sorted by expert; each expert begins at a multiple of 16, the gaps are padding.
 struct rf_routes {
     struct rf_routed_column *columns; // owned
+    struct rf_routed_column *order;   // owned; room for as many, for a caller that renumbers results
     int64_t *begin;                   // owned; experts + 1 entries
     int64_t *count;                   // owned; columns of an expert without padding
     int64_t experts;
