@@ -32,6 +32,7 @@ struct rf_case {
     bool shared_slots;                // MUL_MAT_ID: one column a token instead of one a slot
     bool activations_f16;             // else F32
     bool foreign;                     // activations and ids in plain CPU memory
+    bool wide;                        // ggml's GGML_PREC_F32 of activations: they may exceed fp16's range
     bool strict;                      // ggml's GGML_PREC_F32: fp32 arithmetic
     int64_t row_padding;              // elements from a weight row's end to the next row; whole blocks
     int64_t column_padding;           // the same for activations, any number

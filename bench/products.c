@@ -17,6 +17,9 @@
 
 enum { EXIT_USAGE = 2, REPEATS_MAX = 99, SAMPLES = 256, SIDES = 2 };
 
+// A GPU needs a while to leave its idle clocks: each sample follows a stretch of the same work and covers another.
+static const double warm_s = 0.1, sample_s = 0.1;
+
 struct product_case {
     enum ggml_type type;
     int64_t m, n, k;
@@ -178,6 +181,18 @@ static double side_nmse(const struct side *side, const struct product_case *c, c
     return error / energy;
 }
 
+// Computes for at least `seconds`; returns the time of one computation.
+static double side_run(struct side *side, double seconds) {
+    double begin = now_s(), elapsed;
+    int runs = 0;
+    do {
+        ggml_backend_graph_compute(side->backend, side->graph);
+        runs++;
+        elapsed = now_s() - begin;
+    } while (elapsed < seconds);
+    return elapsed / runs;
+}
+
 // Times the sides in turn. Returns how many computed the case (a bit a side).
 static unsigned case_run(struct side sides[SIDES], const struct product_case *c, int repeats) {
     size_t weight_bytes = ggml_row_size(c->type, c->k) * (size_t)c->m;
@@ -202,9 +217,8 @@ static unsigned case_run(struct side sides[SIDES], const struct product_case *c,
         for (int s = 0; s < SIDES; s++) {
             if (!(good >> s & 1))
                 continue;
-            double begin = now_s();
-            ggml_backend_graph_compute(sides[s].backend, sides[s].graph);
-            sides[s].seconds[r] = now_s() - begin;
+            side_run(&sides[s], warm_s);
+            sides[s].seconds[r] = side_run(&sides[s], sample_s);
         }
     for (int s = 0; s < SIDES; s++) {
         if (good >> s & 1)

@@ -121,7 +121,9 @@ static struct rf_columns *piece_columns(struct rf_device *device, const struct r
                                         const struct rf_matrix *part, struct rf_columns *fresh) {
     struct rf_plan *plan = device->plan;
     struct rf_columns_key key = columns_key(m, part);
-    struct rf_columns *found = find_columns(plan, &key);
+    // What this graph computes may lie where other activations lay before: an address tells nothing then.
+    bool computed = rf_plan_pending(device, part);
+    struct rf_columns *found = computed ? NULL : find_columns(plan, &key);
     if (found != NULL)
         return found;
     struct rf_operand source;
@@ -129,8 +131,7 @@ static struct rf_columns *piece_columns(struct rf_device *device, const struct r
     if (!rf_plan_input(device, part, false, &source) ||
         !rf_matmul_columns(device, m, &source, part->ne[1], part->ne[2], NULL, fresh))
         return NULL;
-    // What is computed in this graph may be computed again at the same address.
-    if (!rf_plan_pending(device, part) && plan->kept_count < RF_COLUMNS_KEPT)
+    if (!computed && plan->kept_count < RF_COLUMNS_KEPT)
         plan->kept[plan->kept_count++] = *fresh;
     return fresh;
 }

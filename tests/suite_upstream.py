@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""Upstream's own test-backend-ops, unmodified, on the device."""
+
+import re
+
+from harness import ALONE, Failed, Skipped, Test, check, memory_available_mib
+
+# These quantise a thousand million weights each, alone in one thread: minutes of processor time and 6 GiB of memory.
+LARGE = "m=4096,"
+LARGE_MIB = 7000
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+CASE = re.compile(r"^\s*(MUL_MAT(?:_ID)?)\((.*)\): (.*)$")
+
+TYPES = ("f32 f16 bf16 q4_0 q4_1 q5_0 q5_1 q8_0 q2_K q3_K q4_K q5_K q6_K iq4_nl iq4_xs mxfp4").split()
+
+
+def run_cases(ctx, op, pattern, env):
+    """Runs the cases whose parameters match; returns how many were claimed and which passed."""
+    argv = [ctx.build.llama_program("test-backend-ops"), "test", "-b", "ROCKFILL0", "-o", op, "-p", pattern]
+    run = ctx.run(argv, env=ctx.environment(GGML_BACKEND_PATH=ctx.build.library, GGML_ROCKFILL_MIN_BATCH="1", **env),
+                  expect=None)
+    claimed, failed = [], []
+    for line in COLOUR.sub("", run.out).splitlines():
+        match = CASE.match(line)
+        if match and match.group(1) == op and "not supported" not in match.group(3):
+            claimed.append(match.group(2))
+            if match.group(3).strip() != "OK":
+                failed.append(f"{match.group(2)}: {match.group(3)}")
+    summary = re.search(r"(\d+)/(\d+) tests passed", COLOUR.sub("", run.out))
+    check(summary, "test-backend-ops printed no summary: it did not get to its end")
+    if failed or summary.group(1) != summary.group(2) or run.status != 0:
+        raise Failed(f"{op}: {summary.group(1)} of {summary.group(2)} passed; {'; '.join(failed)[:300]}")
+    check(int(summary.group(2)) == len(claimed), f"{op}: {summary.group(2)} cases ran, {len(claimed)} were understood")
+    # Failing over to the CPU would pass, too.
+    check(not run.lines(), f"the plug-in complained: {run.lines()[:1]}")
+    return claimed
+
+
+def upstream(name, op, pattern, least, limit_s, env=None, counts=False, **more):
+    def body(ctx):
+        if LARGE in pattern and "?!" not in pattern and memory_available_mib() < LARGE_MIB:
+            raise Skipped(f"{LARGE_MIB} MiB of free memory are needed, there are {memory_available_mib()}")
+        claimed = run_cases(ctx, op, pattern, env or {})
+        check(len(claimed) >= least, f"{len(claimed)} cases were claimed, {least} should be")
+        if counts:
+            ctx.test.fields["backend_ops"] = {op: (len(claimed), len(claimed))}
+
+    return Test(name, body, limit_s=limit_s, **more)
+
+
+def tests():
+    found = [upstream(f"upstream-mul-mat-id-large-{n}", "MUL_MAT_ID", rf"{LARGE}n={n},", 1, 900, counts=True)
+             for n in (16, 32, 64)]
+    found.append(upstream("upstream-mul-mat", "MUL_MAT", ".", 400, 900, counts=True, cores=ALONE))
+    found.append(upstream("upstream-mul-mat-id", "MUL_MAT_ID", f"^(?!.*{LARGE})", 100, 900, counts=True, cores=ALONE))
+    subset = rf"type_a=({'|'.join(TYPES)}),type_b=f32,m=16,n=(1|8|9|16),k=(256|257|1024),bs=\[(1,1|3,2)\]"
+    experts = rf"^(?!.*{LARGE}).*type_a=({'|'.join(TYPES)}),.*n_mats=(4|8),n_used=2,b=0,m=(64|512),n=(5|16|32),"
+    for path in ("int8", "fp16"):
+        env = {"GGML_ROCKFILL_PATH": path}
+        found.append(upstream(f"upstream-mul-mat-{path}", "MUL_MAT", subset, 50, 600, env, cores=ALONE))
+        found.append(upstream(f"upstream-mul-mat-id-{path}", "MUL_MAT_ID", experts, 16, 600, env, cores=ALONE))
+    for mode in ("imported", "mirrored"):
+        env = {"GGML_ROCKFILL_MEMORY": mode}
+        found.append(upstream(f"upstream-mul-mat-{mode}", "MUL_MAT", subset, 50, 600, env, cores=ALONE))
+    return found
