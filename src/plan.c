@@ -262,7 +262,8 @@ static bool stage_input(struct rf_device *device, const struct rf_matrix *matrix
     if (!flush_range(device, &staging->memory, slice.offset, bytes) || !bounce_input(device, &slice))
         return false;
     *operand = (struct rf_operand){.slice = slice,
-                                   .nb = {format->block_bytes, row_bytes, row_bytes * (uint64_t)matrix->ne[1], bytes}};
+                                   .nb = {format->block_bytes, row_bytes, row_bytes * (uint64_t)matrix->ne[1], bytes},
+                                   .pending = slice.buffer != staging->memory.buffer};
     return true;
 }
 
