@@ -16,8 +16,8 @@ struct family {
 #define FLOAT_TYPES "f32 f16 bf16"
 #define FEW_TYPES "f16 q4_0 q4_K"
 
-// In the order in which they run: quick ones first. "fault-NN": a fault seen in the field, numbered as in the list that
-// docs/testing.md repeats; the shapes are its.
+// In the order in which they run: quick ones first. "fault-NN": a fault seen in the field, by its number in the
+// project's list of them; the shapes are that list's.
 static const struct family families[] = {
     {"f32 f16", {0}, {0}, {.name = "fault-34-one-dispatch", .m = 64, .n = 8, .k = 64}},
     {"f32 f16", {0}, {0}, {.name = "fault-34-one-dispatch", .m = 64, .n = 64, .k = 8}},

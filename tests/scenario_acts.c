@@ -13,8 +13,9 @@ int rf_act_devices(const struct rf_scenario_options *options) {
 
 // Whether the device would take the product now: a failed one must say so.
 static void supports_print(ggml_backend_dev_t device, const struct rf_scene_product *p) {
-    struct ggml_context *c = ggml_init((struct ggml_init_params){.mem_size = 4096, .no_alloc = true});
-    if (c == NULL || device == NULL)
+    struct ggml_context *c =
+        device != NULL ? ggml_init((struct ggml_init_params){.mem_size = 4096, .no_alloc = true}) : NULL;
+    if (c == NULL)
         return;
     struct ggml_tensor *columns = ggml_new_tensor_2d(c, GGML_TYPE_F32, p->k, 512);
     bool supported = p->experts == 0 && ggml_backend_dev_supports_op(device, ggml_mul_mat(c, p->weights, columns));

@@ -274,8 +274,8 @@ static void without_memory(void) {
 
 const struct unit_test unit_cachefile_tests[] = {
     {"cachefile-round-trip", round_trip},
-    {"cachefile-foreign-owner", foreign_owner},
-    {"cachefile-damaged", damaged_file},
+    {"fault-26-cachefile-foreign", foreign_owner},
+    {"fault-26-cachefile-damaged", damaged_file},
     {"cachefile-unwritable", unwritable_folder},
     {"cachefile-read-only", read_only_folder},
     {"cachefile-concurrent", concurrent_writers},

@@ -241,7 +241,7 @@ static void adapter_filter(void) {
 }
 
 const struct unit_test unit_device_tests[] = {
-    {"choose-memory", choose_memory},
+    {"fault-25-choose-memory", choose_memory},
     {"choose-paths", choose_paths},
     {"adapter-filter", adapter_filter},
     {NULL, NULL},
