@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
 # For people; CMake does the work. `make test` and `make demo` set up everything they need themselves.
 BUILD := build
-# Software Vulkan is asked for by name in tests and demo: they must run where there is no GPU.
-DEVICE ?= llvmpipe
+MAKEFLAGS += --no-print-directory
 
 .PHONY: all build demo test bench clean deps
 
@@ -18,9 +17,9 @@ build: deps $(BUILD)/CMakeCache.txt
 	@cmake --build $(BUILD) --parallel
 
 demo: build
-	@GGML_ROCKFILL_DEVICE=$(DEVICE) $(BUILD)/bin/rockfill-demo --library $(BUILD)/libggml-rockfill.so \
-	    --prompt bench/prompt.txt --out $(BUILD)/results/demo.json \
-	    $(BUILD)/deps/models/smollm2-135m-instruct-q4_1.gguf $(BUILD)/deps/models/gemma-3-270m-q4_k_m.gguf
+	@$(BUILD)/bin/rockfill-demo --library $(BUILD)/libggml-rockfill.so --prompt bench/prompt.txt --software llvmpipe \
+	    --models $(BUILD)/deps/models/smollm2-135m-instruct-q4_1.gguf $(BUILD)/deps/models/gemma-3-270m-q4_k_m.gguf \
+	    --out $(BUILD)/results/demo.json
 
 test: build
 	@python3 tests/run.py --build $(BUILD)

@@ -306,7 +306,8 @@ def bounded_slow(ctx):
     for run in (quick, slow):
         right(run)
         quiet(run)
-    groups = [submit["groups"] for submit in slow.trial["submits"]]
+    # The self-test of the dot product is a submission of one workgroup.
+    groups = [submit["groups"] for submit in slow.trial["submits"] if submit["groups"] > 1]
     check(len(groups) > submits(quick), f"{len(groups)} submissions on the slow device, {submits(quick)} on the quick one")
     # The first two were made before anything was known.
     check(max(groups[2:]) < groups[0] / 2, f"submissions do not shrink on a slow device: {groups}")
