@@ -28,6 +28,8 @@ def arguments():
     parser.add_argument("--device", default=os.environ.get("GGML_ROCKFILL_DEVICE", "llvmpipe"),
                         help="as GGML_ROCKFILL_DEVICE (default: llvmpipe)")
     parser.add_argument("--repeats", type=int, default=5, help="runs of each program, interleaved (default: 5)")
+    parser.add_argument("--prefill-repeats", type=int, default=3, help="the same for prefill, where the stock backend on "
+                        "a software rasteriser takes more than a minute a run (default: 3)")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="CPU threads (default: all)")
     parser.add_argument("--gpu", action="store_true", help="the larger products, and prefill of every model")
     parser.add_argument("--no-models", action="store_true", help="products only")
@@ -80,7 +82,7 @@ class Bench:
 
     def compare(self, model, prompt, tokens, ubatch, who):
         samples = {name: [] for name in who}
-        for _ in range(self.args.repeats):
+        for _ in range(self.args.prefill_repeats if prompt else self.args.repeats):
             for name in who:
                 samples[name].append(self.speed(name, model, prompt, tokens, ubatch))
         return {name: statistics.median(values) for name, values in samples.items()}

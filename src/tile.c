@@ -9,8 +9,8 @@ struct tile_row {
     struct rf_tile tile;
 };
 
-// The first row that fits wins; each path ends in a row that always does. Registers on the Mali: 4 x 2 int8 takes 43 of
-// 64 (../shared facts measured on the stock compiler), and wider tiles are for the tuning issue to prove.
+// The first row that fits wins; each path ends in a row that always does. A 4 x 2 int8 tile takes 43 of the Mali's 64
+// registers with the stock compiler; wider ones are for measurements on such a device to prove.
 static const struct tile_row tile_table[] = {
     {RF_PATH_INT8, true, 0, 64, {64, 4, 4}},    {RF_PATH_INT8, true, 0, 0, {16, 4, 1}},
     {RF_PATH_INT8, false, 32, 256, {64, 8, 4}}, {RF_PATH_INT8, false, 0, 128, {64, 4, 2}},
