@@ -202,6 +202,21 @@ def validation_folder():
     raise Failed("the Vulkan validation layer is missing: install vulkan-validationlayers")
 
 
+# Said by the validation layer whatever the program does, where its settings ask for information.
+VALIDATION_HARMLESS = ("UNASSIGNED-cache-file-error", "UNASSIGNED-CreateInstance-status-message",
+                       "UNASSIGNED-khronos-validation-createinstance-status-message")
+
+
+def validation_silent(run):
+    """The validation layer was there (VK_LOADER_DEBUG=layer tells) and had nothing to say."""
+    both = run.out + run.err
+    check('Insert instance layer "VK_LAYER_KHRONOS_validation"' in both, "the validation layer was not in the way")
+    messages = [line for line in re.findall(
+        r".*(?:VUID-|UNASSIGNED-|SYNC-HAZARD|Validation Error|Validation Warning).*", both)
+        if not any(name in line for name in VALIDATION_HARMLESS)]
+    check(not messages, f"{len(messages)} messages, the first: {messages[0][:300] if messages else ''}")
+
+
 def median(values):
     ordered = sorted(values)
     middle = len(ordered) // 2
