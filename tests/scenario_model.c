@@ -16,11 +16,13 @@ static double now_s(void) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static struct rf_llm *model_open(const struct rf_scenario_options *options, ggml_backend_dev_t device) {
+static struct rf_llm *model_open(const struct rf_scenario_options *options, ggml_backend_dev_t device,
+                                 enum llama_flash_attn_type attention) {
     struct rf_llm_params params = rf_llm_params_default(options->model, 512);
     params.devices = &device;
     params.device_count = device != NULL ? 1 : 0;
     params.threads = options->cpu_threads;
+    params.attention = attention;
     return rf_llm_open(&params);
 }
 
@@ -46,7 +48,7 @@ int rf_act_requests(const struct rf_scenario_options *options) {
     memset(answers, 0, sizeof answers);
     bool right = true;
     for (int context = 0; right && context < 2; context++) {
-        struct rf_llm *llm = model_open(options, device);
+        struct rf_llm *llm = model_open(options, device, LLAMA_FLASH_ATTN_TYPE_AUTO);
         int32_t count = llm != NULL ? rf_llm_text_tokenise(llm, question, false, &prompt) : -1;
         right = count > OTHER_TOKENS && answer(llm, prompt, count, answers[2 * context], ANSWER_TOKENS);
         if (right && context == 0)
@@ -74,11 +76,14 @@ static double request_time(struct rf_llm *llm, int32_t tokens) {
     return computed ? seconds : -1;
 }
 
-// The CPU alone and the device in turn, so that a disturbance hits both; whoever reads it takes medians.
+// The CPU alone and the device in turn, so that a disturbance hits both; whoever reads it takes medians. Flash
+// attention is asked for on both sides: llama.cpp's "auto" switches it off for a device without that operation, which
+// is a cost of its own (README, limits).
 int rf_act_decode(const struct rf_scenario_options *options) {
     rf_scene_library_load(options->library);
     ggml_backend_dev_t device = rf_scene_device_find();
-    struct rf_llm *models[2] = {model_open(options, NULL), model_open(options, device)};
+    struct rf_llm *models[2] = {model_open(options, NULL, LLAMA_FLASH_ATTN_TYPE_ENABLED),
+                                model_open(options, device, LLAMA_FLASH_ATTN_TYPE_ENABLED)};
     bool computed = models[0] != NULL && models[1] != NULL;
     for (int round = 0; computed && round <= ROUNDS; round++) {
         double seconds[2];
