@@ -15,6 +15,8 @@
 #define SECONDS_PER_SUBMISSION 0.5
 // The rate assumed before anything was measured, low enough for the slowest device: multiply-accumulates a second.
 #define FIRST_RATE 2e9
+// No GPU worth using is slower.
+#define SLOWEST_RATE 1e8
 // No submission should take this long, whatever the device.
 #define WAIT_LIMIT_NS ((uint64_t)120 * 1000 * 1000 * 1000)
 
@@ -140,7 +142,8 @@ static void learn_rate(struct rf_submit *submit, const struct slot *slot) {
         rate = 4 * submit->rate;
     if (rate < submit->rate / 4)
         rate = submit->rate / 4;
-    submit->rate = rate;
+    // A device that takes long whatever it is given (shared, stalled) must not be given ever less.
+    submit->rate = rate < SLOWEST_RATE ? SLOWEST_RATE : rate;
 }
 
 static bool wait_slot(struct rf_device *device, unsigned index) {
