@@ -4,7 +4,7 @@
 import os
 import re
 
-from harness import ALONE, ROOT, Failed, Test, check, median
+from harness import ALONE, ROOT, Failed, Test, check
 
 SMOLLM2 = "smollm2-135m-instruct-q4_1.gguf"
 TOKENS = 48
@@ -90,13 +90,16 @@ def two_requests(ctx):
 
 
 def short_prompt(ctx):
-    """A prompt of 2 tokens, then 64 of generation, flash attention on: the CPU does it all, nothing may slow it down."""
+    """A prompt of 2 tokens, then 64 of generation, flash attention on: the CPU does it all, nothing may slow it down.
+
+    The fastest of 15 rounds each: medians were up to 11 % apart on a machine shared with others, with nothing to blame.
+    """
     run = ctx.scenario("decode", model=ctx.build.models / SMOLLM2, tokens=64)
     rounds = run.events("decode")
-    check(len(rounds) == 7, f"{len(rounds)} of 7 rounds came")
-    cpu, device = (median([float(one[key]) for one in rounds]) for key in ("cpu_s", "device_s"))
-    check(device <= cpu * 1.05, f"{device:.3f} s with the device, {cpu:.3f} s on the CPU alone: "
-                                f"{(device / cpu - 1) * 100:.0f} % slower, 5 % are allowed")
+    check(len(rounds) == 15, f"{len(rounds)} of 15 rounds came")
+    cpu, device = ([float(one[key]) for one in rounds] for key in ("cpu_s", "device_s"))
+    check(min(device) <= min(cpu) * 1.05, f"{min(device):.3f} s with the device, {min(cpu):.3f} s on the CPU alone: "
+          f"{(min(device) / min(cpu) - 1) * 100:.0f} % slower, 5 % are allowed; all rounds: device {device}, CPU {cpu}")
 
 
 def tests(build):
