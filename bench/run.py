@@ -9,6 +9,7 @@ code, the speeds nothing about any GPU.
 import argparse
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -66,11 +67,12 @@ class Bench:
         return path
 
     def speed(self, who, model, prompt, tokens, ubatch):
-        """Tokens a second of one llama-bench run; who: cpu, rival or rockfill."""
+        """Tokens a second of one llama-bench run; who: cpu, rival, rockfill, or rockfill_once (weights kept once)."""
         tree = "rival" if who == "rival" else "llama"
         environment = dict(self.environment)
-        if who == "rockfill":
-            environment["GGML_BACKEND_PATH"] = self.library
+        if who.startswith("rockfill"):
+            environment.update(GGML_BACKEND_PATH=self.library, GGML_ROCKFILL_DEBUG="1",
+                               GGML_ROCKFILL_MEMORY="once" if who == "rockfill_once" else "auto")
         command = [os.path.join(self.deps, tree, "bin", "llama-bench"), "-m", model, "-p", str(prompt), "-n",
                    str(tokens), "-ub", str(ubatch), "-r", "1", "--no-warmup", "-t", str(self.args.threads), "-ngl",
                    "0" if who == "cpu" else "99", "-o", "jsonl"]
@@ -78,6 +80,8 @@ class Bench:
         rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         if done.returncode != 0 or len(rows) != 1:
             sys.exit(f"{' '.join(command)}: exit {done.returncode}\n{done.stderr[-2000:]}")
+        for mib in re.findall(r"(\d+) MiB of weights are kept a second time", done.stderr):
+            self.twice_mib = int(mib)
         return rows[0]["avg_ts"]
 
     def compare(self, model, prompt, tokens, ubatch, who):
@@ -98,8 +102,10 @@ class Bench:
                 for key, value in self.compare(path, prompt, 0, 512, who).items():
                     row["pp_" + key] = value
             if tokens:
-                for key, value in self.compare(path, 0, tokens, 512, ["cpu", "rockfill"]).items():
+                self.twice_mib = 0
+                for key, value in self.compare(path, 0, tokens, 512, ["cpu", "rockfill", "rockfill_once"]).items():
                     row["tg_" + key] = value
+                row["twice_mib"] = self.twice_mib
             rows.append(row)
             report(row)
         return rows
@@ -112,7 +118,8 @@ def report(row):
         f"{who} {row['pp_' + who]:.1f}" for who in ("cpu", "rival", "rockfill") if "pp_" + who in row)
         + f"; rockfill/rival {ratio('pp_rockfill', 'pp_rival')}" if "pp_cpu" in row else
         f"{row['model']}: decode, t/s: cpu {row['tg_cpu']:.2f}, rockfill {row['tg_rockfill']:.2f}; "
-        f"rockfill/cpu {ratio('tg_rockfill', 'tg_cpu')}", flush=True)
+        f"rockfill/cpu {ratio('tg_rockfill', 'tg_cpu')} with {row['twice_mib']} MiB kept twice, "
+        f"{ratio('tg_rockfill_once', 'tg_cpu')} with all weights kept once", flush=True)
 
 
 def main():

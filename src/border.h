@@ -12,11 +12,24 @@
 #include "env.h"
 #include "product.h"
 
+enum { RF_REPACK_TYPES = 4 };
+
+struct rf_ggml_repack {
+    struct ggml_backend_buffer_type ggml; // its context is this struct
+    struct rf_ggml_device *device;
+    ggml_backend_buffer_type_t cpu; // the CPU device's type that it goes with
+    char name[64];                  // "ROCKFILL0+CPU_REPACK"
+};
+
 struct rf_ggml_device {
     struct ggml_backend_device ggml;         // what the host sees; its context is this struct
     struct ggml_backend_buffer_type buffers; // weights, KV cache, results
     struct ggml_backend_buffer_type host;    // what the CPU computes in; never weights
-    char name[16];                           // "ROCKFILL0"
+    struct rf_ggml_repack repacks[RF_REPACK_TYPES];
+    ggml_backend_buffer_type_t repack_list[RF_REPACK_TYPES + 1]; // pointers to them, then NULL
+    size_t repack_count;
+    atomic_bool repack_listed; // the host asked for them; what is above does not change any more
+    char name[16];             // "ROCKFILL0"
     char description[320];
     const struct rf_adapter *adapter;
     pthread_mutex_t open_lock;
@@ -37,9 +50,26 @@ struct rf_device *rf_ggml_device_open(struct rf_ggml_device *device);
 // buffer_ggml.c
 void rf_ggml_buffer_types_init(struct rf_ggml_device *device);
 bool rf_ggml_buffer_type_is(const struct rf_ggml_device *device, ggml_backend_buffer_type_t type);
-// The buffer that a tensor (or what it views) lies in, when it is one of rockfill's; else NULL.
-struct rf_buffer *rf_ggml_buffer_of(const struct ggml_tensor *tensor);
+// The buffer that a tensor (or what it views) lies in, when it is one of rockfill's; else NULL. `*data` gets the
+// address of the tensor's elements in the order that ggml documents for its type (of weights kept twice: the plain
+// ones).
+struct rf_buffer *rf_ggml_buffer_of(const struct ggml_tensor *tensor, const void **data);
 bool rf_ggml_tensor_constant(const struct ggml_tensor *tensor); // a model's weights
+
+// repack_ggml.c
+// The types in which quantised weights are kept twice, once as the CPU's decode wants them; ends in NULL, owned by the
+// device. The function that ggml looks for as "ggml_backend_dev_get_extra_bufts".
+ggml_backend_buffer_type_t *rf_ggml_repack_types(ggml_backend_dev_t dev);
+// Whether a host that knows those types should put the node's weights into one of them.
+bool rf_ggml_repack_preferred(struct rf_ggml_device *device, const struct ggml_tensor *node);
+// Whether `buffer` is the device's and keeps the node's weights twice, or is an empty one of a type that would.
+bool rf_ggml_repack_usable(const struct rf_ggml_device *device, ggml_backend_buffer_t buffer,
+                           const struct ggml_tensor *node);
+// Whether `type` is one of them, or the CPU's type that their buffers carry.
+bool rf_ggml_repack_type_is(struct rf_ggml_device *device, ggml_backend_buffer_type_t type);
+// The plain weights of a buffer that keeps them twice (NULL: it does not), and a tensor's address in them.
+struct rf_buffer *rf_ggml_repack_plain(ggml_backend_buffer_t buffer);
+void *rf_ggml_repack_address(ggml_backend_buffer_t buffer, const struct ggml_tensor *tensor);
 
 // backend_ggml.c
 ggml_backend_t rf_ggml_backend_create(struct rf_ggml_device *device);

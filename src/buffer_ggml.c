@@ -118,8 +118,14 @@ bool rf_ggml_buffer_type_is(const struct rf_ggml_device *device, ggml_backend_bu
     return type == &device->buffers || type == &device->host;
 }
 
-struct rf_buffer *rf_ggml_buffer_of(const struct ggml_tensor *tensor) {
+struct rf_buffer *rf_ggml_buffer_of(const struct ggml_tensor *tensor, const void **data) {
     ggml_backend_buffer_t buffer = tensor->view_src != NULL ? tensor->view_src->buffer : tensor->buffer;
+    *data = tensor->data;
+    struct rf_buffer *plain = buffer != NULL ? rf_ggml_repack_plain(buffer) : NULL;
+    if (plain != NULL) {
+        *data = rf_ggml_repack_address(buffer, tensor);
+        return plain;
+    }
     // The interface's address-free test: its free function is ours alone.
     return buffer != NULL && buffer->iface.free_buffer == buffer_free ? context_of(buffer) : NULL;
 }

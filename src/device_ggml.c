@@ -61,7 +61,8 @@ static bool device_supports_op(ggml_backend_dev_t dev, const struct ggml_tensor 
 
 // Any host memory: what does not lie in rockfill's own is copied when it is needed, which the scheduler would do, too.
 static bool device_supports_buft(ggml_backend_dev_t dev, ggml_backend_buffer_type_t type) {
-    return rf_ggml_buffer_type_is(context_of(dev), type) || ggml_backend_buft_is_host(type);
+    return rf_ggml_buffer_type_is(context_of(dev), type) || rf_ggml_repack_type_is(context_of(dev), type) ||
+           ggml_backend_buft_is_host(type);
 }
 
 void rf_ggml_device_init(struct rf_ggml_device *device, ggml_backend_reg_t reg, const struct rf_adapter *adapter,

@@ -2,6 +2,7 @@
 #include "env.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,11 +30,25 @@ bool rf_env_parse_int(const char *text, int64_t min, int64_t max, int64_t *out) 
     return true;
 }
 
-bool rf_env_parse_memory(const char *text, enum rf_memory_mode *out) {
-    int index = name_index(text, memory_names, COUNT(memory_names));
-    if (index >= 0)
-        *out = (enum rf_memory_mode)index;
-    return index >= 0;
+bool rf_env_parse_memory(const char *text, enum rf_memory_mode *mode, enum rf_copies *copies) {
+    enum rf_memory_mode found_mode = *mode;
+    enum rf_copies found_copies = *copies;
+    for (const char *word = text; word != NULL;) {
+        char name[16];
+        size_t length = strcspn(word, ",");
+        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name), word);
+        int index = name_index(name, memory_names, COUNT(memory_names));
+        if (index >= 0)
+            found_mode = (enum rf_memory_mode)index;
+        else if (strcmp(name, "once") == 0 || strcmp(name, "twice") == 0)
+            found_copies = name[0] == 'o' ? RF_COPIES_ONCE : RF_COPIES_TWICE;
+        else
+            return false;
+        word = word[length] == ',' ? word + length + 1 : NULL;
+    }
+    *mode = found_mode;
+    *copies = found_copies;
+    return true;
 }
 
 bool rf_env_parse_path(const char *text, enum rf_path *out) {
@@ -70,8 +85,8 @@ void rf_env_read(struct rf_env *env) {
         env_warn("GGML_ROCKFILL_MIN_BATCH", text, "a whole number from 1 on");
 
     text = env_text("GGML_ROCKFILL_MEMORY");
-    if (text != NULL && !rf_env_parse_memory(text, &env->memory))
-        env_warn("GGML_ROCKFILL_MEMORY", text, "auto, shared, imported or mirrored");
+    if (text != NULL && !rf_env_parse_memory(text, &env->memory, &env->copies))
+        env_warn("GGML_ROCKFILL_MEMORY", text, "auto, shared, imported or mirrored, and after a comma once or twice");
 
     text = env_text("GGML_ROCKFILL_PATH");
     if (text != NULL && !rf_env_parse_path(text, &env->path))

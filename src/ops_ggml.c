@@ -24,8 +24,7 @@ static bool matrix_of(const struct ggml_tensor *tensor, struct rf_matrix *matrix
     matrix->format = rf_format_by_name(ggml_type_name(tensor->type));
     if (matrix->format == RF_FORMAT_COUNT)
         return false;
-    matrix->data = tensor->data;
-    matrix->owner = rf_ggml_buffer_of(tensor);
+    matrix->owner = rf_ggml_buffer_of(tensor, &matrix->data);
     for (int i = 0; i < 4; i++) {
         matrix->ne[i] = tensor->ne[i];
         matrix->nb[i] = tensor->nb[i];
@@ -50,10 +49,17 @@ bool rf_ggml_product(const struct ggml_tensor *node, struct rf_product *product)
 }
 
 // Weights must lie in rockfill's own memory: taking those that the user left to the CPU (-ngl) would copy them for each
-// micro-batch. A tensor without a buffer is about to be computed, or ggml asks before it allocates.
-static bool weights_ours(const struct rf_ggml_device *device, const struct ggml_tensor *weights) {
+// micro-batch. A tensor without a buffer is about to be computed, or ggml asks before it allocates; llama.cpp then asks
+// with an empty buffer of each type, and takes the first that is not refused.
+static bool weights_ours(struct rf_ggml_device *device, const struct ggml_tensor *node) {
+    const struct ggml_tensor *weights = node->src[0];
     ggml_backend_buffer_t buffer = weights->view_src != NULL ? weights->view_src->buffer : weights->buffer;
-    return buffer == NULL || ggml_backend_buffer_get_type(buffer) == &device->buffers;
+    if (buffer == NULL)
+        return true;
+    ggml_backend_buffer_type_t type = ggml_backend_buffer_get_type(buffer);
+    if (type == &device->buffers)
+        return ggml_backend_buffer_get_size(buffer) > 0 || !rf_ggml_repack_preferred(device, node);
+    return rf_ggml_repack_usable(device, buffer, node);
 }
 
 // Columns that a product has for each weight matrix: tokens, for an expert layer and for a plain one.
@@ -67,7 +73,7 @@ bool rf_ggml_supports(struct rf_ggml_device *device, const struct ggml_tensor *n
         return true;
     case RF_OP_PRODUCT: {
         struct rf_product product;
-        if (batch_of(node) < rf_plugin_env()->min_batch || !weights_ours(device, node->src[0]) ||
+        if (batch_of(node) < rf_plugin_env()->min_batch || !weights_ours(device, node) ||
             !rf_ggml_product(node, &product) || !rf_matmul_possible(&device->adapter->caps, &product))
             return false;
         struct rf_device *opened = rf_ggml_device_open(device);

@@ -44,6 +44,11 @@ static ggml_backend_dev_t reg_device(ggml_backend_reg_t reg, size_t index) {
     return index < reg_device_count(reg) ? &plugin.devices[index].ggml : NULL;
 }
 
+static void *reg_proc_address(ggml_backend_reg_t reg, const char *name) {
+    (void)reg;
+    return strcmp(name, "ggml_backend_dev_get_extra_bufts") == 0 ? (void *)rf_ggml_repack_types : NULL;
+}
+
 // The structures that this library was compiled for, as far as the running ggml's public functions can tell.
 static bool abi_matches(void) {
     return ggml_tensor_overhead() == RF_TENSOR_OVERHEAD && strcmp(ggml_op_name(GGML_OP_MUL_MAT), "MUL_MAT") == 0 &&
@@ -64,7 +69,10 @@ static void plugin_open(void) {
     plugin.usable = true;
     plugin.reg = (struct ggml_backend_reg){
         .api_version = GGML_BACKEND_API_VERSION,
-        .iface = {.get_name = reg_name, .get_device_count = reg_device_count, .get_device = reg_device},
+        .iface = {.get_name = reg_name,
+                  .get_device_count = reg_device_count,
+                  .get_device = reg_device,
+                  .get_proc_address = reg_proc_address},
     };
     rf_instance_open(&plugin.instance, plugin.env.device);
     plugin.devices = calloc(plugin.instance.count + 1, sizeof *plugin.devices);

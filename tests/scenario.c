@@ -10,9 +10,9 @@ static const struct {
     const char *name;
     int (*run)(const struct rf_scenario_options *options);
 } acts[] = {
-    {"devices", rf_act_devices}, {"product", rf_act_product},   {"grow", rf_act_grow},
-    {"zero", rf_act_zero},       {"threads", rf_act_threads},   {"reload", rf_act_reload},
-    {"noops", rf_act_noops},     {"requests", rf_act_requests}, {"decode", rf_act_decode},
+    {"devices", rf_act_devices}, {"product", rf_act_product}, {"grow", rf_act_grow},   {"zero", rf_act_zero},
+    {"threads", rf_act_threads}, {"reload", rf_act_reload},   {"noops", rf_act_noops}, {"requests", rf_act_requests},
+    {"decode", rf_act_decode},   {"twice", rf_act_twice},
 };
 
 static int usage(const char *what, const char *value) {

@@ -3,7 +3,7 @@
 # rockfill-scenario (scenario.h) and the library that makes a host of another release (scenario_host.c).
 set(SCENARIO_DIR ${CMAKE_CURRENT_LIST_DIR})
 rockfill_program(rockfill-scenario
-    ${SCENARIO_DIR}/scenario.c ${SCENARIO_DIR}/scenario_acts.c ${SCENARIO_DIR}/scenario_model.c
+    ${SCENARIO_DIR}/scenario.c ${SCENARIO_DIR}/scenario_acts.c ${SCENARIO_DIR}/scenario_model.c scenario_twice.c
     ${SCENARIO_DIR}/scenario_noops.c ${SCENARIO_DIR}/scenario_product.c ${SCENARIO_DIR}/scenario_scene.c)
 target_link_libraries(rockfill-scenario PRIVATE Threads::Threads)
 

@@ -7,6 +7,7 @@
 //   scenario_product.c  one matrix product, checked against f64
 //   scenario_acts.c     acts made of products
 //   scenario_noops.c    what the scheduler does around products
+//   scenario_twice.c    weights that the device keeps twice
 //   scenario_model.c    acts with a language model
 //
 // Nothing here is thread-safe unless it says so. Functions that return bool have printed why on stderr when it is
@@ -104,5 +105,6 @@ int rf_act_zero(const struct rf_scenario_options *options);    // shapes with a 
 int rf_act_threads(const struct rf_scenario_options *options); // `threads` threads with scenes of their own
 int rf_act_reload(const struct rf_scenario_options *options);  // load, compute, unload, load, compute
 int rf_act_noops(const struct rf_scenario_options *options);   // a KV cache in the device's memory
+int rf_act_twice(const struct rf_scenario_options *options);   // weights placed as llama.cpp places them
 int rf_act_requests(const struct rf_scenario_options *options);
 int rf_act_decode(const struct rf_scenario_options *options);

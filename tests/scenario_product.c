@@ -35,6 +35,21 @@ static float *random_floats(int64_t count, uint64_t seed) {
     return values;
 }
 
+// What was set must be what is got.
+static bool read_back(const struct rf_scene_product *p, const char *packed, size_t row_bytes) {
+    size_t bytes = ggml_nbytes(p->weights), pool_bytes = row_bytes * (size_t)p->pool_rows;
+    char *got = malloc(bytes + 1);
+    bool same = got != NULL;
+    if (same && bytes > 0)
+        ggml_backend_tensor_get(p->weights, got, 0, bytes);
+    for (size_t at = 0; same && at < bytes; at += pool_bytes)
+        same = memcmp(got + at, packed, bytes - at < pool_bytes ? bytes - at : pool_bytes) == 0;
+    free(got);
+    if (!same)
+        fprintf(stderr, "error: the weights are not what was set\n");
+    return same;
+}
+
 // Quantises the pool, fills the tensor with it, and leaves in the pool what quantisation made of it.
 static bool weights_fill(struct rf_scene_product *p) {
     const struct ggml_type_traits *traits = ggml_get_type_traits(p->type);
@@ -51,11 +66,12 @@ static bool weights_fill(struct rf_scene_product *p) {
         int64_t count = rows - row < p->pool_rows ? rows - row : p->pool_rows;
         ggml_backend_tensor_set(p->weights, packed, (size_t)row * row_bytes, (size_t)count * row_bytes);
     }
+    bool same = read_back(p, packed, row_bytes);
     if (p->type != GGML_TYPE_F32)
         for (int64_t row = 0; row < p->pool_rows && p->k > 0; row++)
             traits->to_float(packed + (size_t)row * row_bytes, p->pool + row * p->k, p->k);
     free(packed);
-    return true;
+    return same;
 }
 
 bool rf_scene_product_make(struct rf_scene_product *p, const struct rf_scenario_options *options,
@@ -81,7 +97,7 @@ bool rf_scene_product_make(struct rf_scene_product *p, const struct rf_scenario_
         ggml_backend_buffer_set_usage(p->buffer, GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
     if (allocated && weights_fill(p))
         return true;
-    fprintf(stderr, "error: no memory for the weights\n");
+    fprintf(stderr, "error: no memory for the weights, or wrong ones\n");
     rf_scene_product_free(p);
     return false;
 }

@@ -101,7 +101,8 @@ def sanitizers_scenario(ctx):
     for memory in ("shared", "imported", "mirrored"):
         env = {**REPORTS, "GGML_ROCKFILL_MEMORY": memory}
         for act, keys in (("product", {"repeat": 3}), ("product", {"experts": 4, "n": 40}), ("grow", {"repeat": 6}),
-                          ("reload", {}), ("noops", {"repeat": 2}), ("zero", {}), ("threads", {"repeat": 3})):
+                          ("reload", {}), ("noops", {"repeat": 2}), ("zero", {}), ("threads", {"repeat": 3}),
+                          ("twice", {}), ("twice", {"type": "q5_1"})):
             ctx.scenario(act, env, **keys)
     for knobs in ({"LOST_SUBMIT": 2}, {"LOST_WAIT": 1}, {"DROP_SUBMIT": 1}, {"HEAP_MB": 1}, {"MEMORY": "split"},
                   {"MEMORY": "noncoherent", "EVICT": "1"}, {"FEATURES": "old"}, {"FEATURES": "dotzero"}):

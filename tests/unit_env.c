@@ -41,7 +41,7 @@ static struct rf_env read_with(const char *name, const char *value, const char *
 
 static bool is_default(const struct rf_env *env) {
     return env->min_batch == RF_DEFAULT_MIN_BATCH && env->memory == RF_MEMORY_AUTO && env->path == RF_PATH_AUTO &&
-           env->debug == 0;
+           env->copies == RF_COPIES_AUTO && env->debug == 0;
 }
 
 static void env_defaults(void) {
@@ -68,6 +68,10 @@ static void env_values(void) {
         env = read_with("GGML_ROCKFILL_MEMORY", rf_env_memory_name((enum rf_memory_mode)i), &said);
         UNIT_CHECK(env.memory == (enum rf_memory_mode)i && *said == '\0', "%d: %s", i, said);
     }
+    env = read_with("GGML_ROCKFILL_MEMORY", "once", &said);
+    UNIT_CHECK(env.memory == RF_MEMORY_AUTO && env.copies == RF_COPIES_ONCE && *said == '\0', "%s", said);
+    env = read_with("GGML_ROCKFILL_MEMORY", "mirrored,twice", &said);
+    UNIT_CHECK(env.memory == RF_MEMORY_MIRRORED && env.copies == RF_COPIES_TWICE && *said == '\0', "%s", said);
     for (int i = RF_PATH_INT8; i <= RF_PATH_AUTO; i++) {
         env = read_with("GGML_ROCKFILL_PATH", rf_env_path_name((enum rf_path)i), &said);
         UNIT_CHECK(env.path == (enum rf_path)i && *said == '\0', "%d: %s", i, said);
@@ -89,7 +93,9 @@ static void env_garbage(void) {
                                           "32 64",
                                           "99999999999999999999",
                                           "999999999999999999999999999999999999999999999999999999999999999999999999"};
-    static const char *const words[] = {"x", "INT8", "Shared", "int8 ", " fp16", "fp", "auto,int8", "0", "%s%n", "\n"};
+    static const char *const words[] = {"x",         "INT8",   "shared,", "once,,twice", "mirrored,thrice",
+                                        ",once",     "Shared", "int8 ",   " fp16",       "fp",
+                                        "auto,int8", "0",      "%s%n",    "\n"};
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
         const char *name = variables[i];
         bool takes_words = strstr(name, "MEMORY") != NULL || strstr(name, "PATH") != NULL;
