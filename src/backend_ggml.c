@@ -74,6 +74,7 @@ static enum ggml_status compute_on_cpu(struct backend *backend, struct ggml_cgra
 
 static enum ggml_status backend_compute(ggml_backend_t ggml, struct ggml_cgraph *graph) {
     struct backend *backend = (struct backend *)ggml;
+    rf_ggml_probe_end(backend->device);
     if (compute_on_device(rf_ggml_device_open(backend->device), graph))
         return GGML_STATUS_SUCCESS;
     return compute_on_cpu(backend, graph);
@@ -92,5 +93,6 @@ ggml_backend_t rf_ggml_backend_create(struct rf_ggml_device *device) {
         .context = backend,
     };
     backend->device = device;
+    rf_ggml_probe_begin(device);
     return &backend->ggml;
 }

@@ -32,6 +32,7 @@ struct rf_ggml_device {
     char name[16];             // "ROCKFILL0"
     char description[320];
     const struct rf_adapter *adapter;
+    atomic_int_least64_t probe; // tokens of the graph in which llama.cpp asks; see probe_ggml.c
     pthread_mutex_t open_lock;
     bool opened;              // an attempt was made
     struct rf_device *device; // NULL before it, and after it failed
@@ -75,8 +76,16 @@ void *rf_ggml_repack_address(ggml_backend_buffer_t buffer, const struct ggml_ten
 ggml_backend_t rf_ggml_backend_create(struct rf_ggml_device *device);
 
 // ops_ggml.c: supports_op's and graph_compute's views of the same operations.
-enum rf_op { RF_OP_NONE, RF_OP_PRODUCT, RF_OP_UNKNOWN };
+enum rf_op { RF_OP_NONE, RF_OP_PRODUCT, RF_OP_ATTENTION, RF_OP_UNKNOWN };
 enum rf_op rf_ggml_op(const struct ggml_tensor *node);
 // The product that a MUL_MAT or MUL_MAT_ID node asks for. False when a type is none of ours.
 bool rf_ggml_product(const struct ggml_tensor *node, struct rf_product *product);
 bool rf_ggml_supports(struct rf_ggml_device *device, const struct ggml_tensor *node);
+
+// probe_ggml.c: llama.cpp's question about flash attention, from the creation of a backend to the first allocation or
+// computation after it. Thread-safe.
+void rf_ggml_probe_begin(struct rf_ggml_device *device);
+void rf_ggml_probe_end(struct rf_ggml_device *device);
+void rf_ggml_probe_allocated(struct rf_ggml_device *device);
+// Whether an operation on so many tokens belongs to the question.
+bool rf_ggml_probed(struct rf_ggml_device *device, int64_t tokens);

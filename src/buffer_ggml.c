@@ -71,6 +71,7 @@ static const char *host_type_name(ggml_backend_buffer_type_t type) {
 }
 
 static ggml_backend_buffer_t type_alloc(ggml_backend_buffer_type_t type, size_t size) {
+    rf_ggml_probe_allocated(device_of(type));
     struct rf_buffer *buffer = rf_buffer_create(rf_ggml_device_open(device_of(type)), size);
     if (buffer == NULL)
         return NULL;

@@ -15,6 +15,8 @@ enum rf_op rf_ggml_op(const struct ggml_tensor *node) {
     case GGML_OP_MUL_MAT:
     case GGML_OP_MUL_MAT_ID:
         return RF_OP_PRODUCT;
+    case GGML_OP_FLASH_ATTN_EXT:
+        return RF_OP_ATTENTION;
     default:
         return RF_OP_UNKNOWN;
     }
@@ -67,18 +69,31 @@ static int64_t batch_of(const struct ggml_tensor *node) {
     return node->op == GGML_OP_MUL_MAT_ID ? node->ne[2] : node->ne[1];
 }
 
+// Small batches are taken only where nothing comes of it: see probe_ggml.c.
+static bool batch_taken(struct rf_ggml_device *device, const struct ggml_tensor *node) {
+    return batch_of(node) >= rf_plugin_env()->min_batch ||
+           (rf_ggml_tensor_constant(node->src[0]) && rf_ggml_probed(device, batch_of(node)));
+}
+
+static bool cpu_supports(const struct ggml_tensor *node) {
+    ggml_backend_dev_t cpu = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
+    return cpu != NULL && ggml_backend_dev_supports_op(cpu, node);
+}
+
 bool rf_ggml_supports(struct rf_ggml_device *device, const struct ggml_tensor *node) {
     switch (rf_ggml_op(node)) {
     case RF_OP_NONE:
         return true;
     case RF_OP_PRODUCT: {
         struct rf_product product;
-        if (batch_of(node) < rf_plugin_env()->min_batch || !weights_ours(device, node) ||
-            !rf_ggml_product(node, &product) || !rf_matmul_possible(&device->adapter->caps, &product))
+        if (!batch_taken(device, node) || !weights_ours(device, node) || !rf_ggml_product(node, &product) ||
+            !rf_matmul_possible(&device->adapter->caps, &product))
             return false;
         struct rf_device *opened = rf_ggml_device_open(device);
         return opened != NULL && !atomic_load(&opened->failed);
     }
+    case RF_OP_ATTENTION:
+        return rf_ggml_probed(device, node->src[0]->ne[1] * node->src[0]->ne[3]) && cpu_supports(node);
     default:
         return false;
     }

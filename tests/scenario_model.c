@@ -76,14 +76,12 @@ static double request_time(struct rf_llm *llm, int32_t tokens) {
     return computed ? seconds : -1;
 }
 
-// The CPU alone and the device in turn; whoever reads it takes each one's fastest round, the least disturbed. Flash
-// attention is asked for on both sides: llama.cpp's "auto" switches it off for a device without that operation, which
-// is a cost of its own (README, limits).
+// The CPU alone and the device in turn; whoever reads it takes each one's fastest round, the least disturbed.
 int rf_act_decode(const struct rf_scenario_options *options) {
     rf_scene_library_load(options->library);
     ggml_backend_dev_t device = rf_scene_device_find();
-    struct rf_llm *models[2] = {model_open(options, NULL, LLAMA_FLASH_ATTN_TYPE_ENABLED),
-                                model_open(options, device, LLAMA_FLASH_ATTN_TYPE_ENABLED)};
+    struct rf_llm *models[2] = {model_open(options, NULL, LLAMA_FLASH_ATTN_TYPE_AUTO),
+                                model_open(options, device, LLAMA_FLASH_ATTN_TYPE_AUTO)};
     bool computed = models[0] != NULL && models[1] != NULL;
     for (int round = 0; computed && round <= ROUNDS; round++) {
         double seconds[2];

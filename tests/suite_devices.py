@@ -240,12 +240,12 @@ def heap_llama(ctx):
 
 # ---- failures while computing ----
 
-def completion(ctx, trial, env=None, expect=(0,), model=None):
+def completion(ctx, trial, env=None, expect=(0,), model=None, more=()):
     """llama-completion of a prompt long enough for the device, 4 tokens; it must get to its end."""
     model = model or ctx.build.models / "smollm2-135m-instruct-q4_1.gguf"
     changes = {**ctx.trial(LOG=ctx.scratch / "trial.json", **trial), **(env or {})}
     run = ctx.run([ctx.build.llama_program("llama-completion"), "-m", model, "-ngl", "99", "-t", "1", "-no-cnv", "-n", "4",
-                   "--temp", "0", "-c", "256", "--no-warmup", "-p", "The miller weighs every sack twice, because " * 4],
+                   "--temp", "0", "-c", "256", "--no-warmup", "-p", "The miller weighs every sack twice, because " * 4, *more],
                   env=ctx.environment(GGML_BACKEND_PATH=ctx.build.library, **changes), expect=expect)
     check("The miller" in run.out, "no answer")
     return run

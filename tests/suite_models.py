@@ -90,7 +90,7 @@ def two_requests(ctx):
 
 
 def short_prompt(ctx):
-    """A prompt of 2 tokens, then 64 of generation, flash attention on: the CPU does it all, nothing may slow it down.
+    """A prompt of 2 tokens, then 64 of generation: the CPU does it all, nothing may slow it down.
 
     The fastest of 15 rounds each: medians were up to 11 % apart on a machine shared with others, with nothing to blame.
     """

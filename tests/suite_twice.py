@@ -65,7 +65,17 @@ def model(ctx):
         says(run, "kept a second time", 1 if memory == "twice" else 0)
 
 
+def attention(ctx):
+    """llama.cpp's "auto" keeps flash attention on, and the device is not left with it (src/probe_ggml.c)."""
+    for parallel in ("1", "4"):
+        run = completion(ctx, {}, more=("-fa", "auto", "-v", "-np", parallel, "-fit", "off"))
+        check("Flash Attention enabled" in run.err, "flash attention was switched off")
+        check(not run.lines(), f"the plug-in complained: {run.lines()[:2]}")
+    run = completion(ctx, {}, more=("-fa", "on", "-ub", "1"))
+    check(not run.lines(), f"the plug-in complained: {run.lines()[:2]}")
+
+
 def tests():
     return [Test("weights-kept-twice", twice, limit_s=120), Test("weights-kept-once", once, limit_s=120),
             Test("weights-kept-twice-bad-devices", bad_devices, limit_s=120),
-            Test("weights-kept-twice-llama", model, limit_s=240)]
+            Test("weights-kept-twice-llama", model, limit_s=240), Test("flash-attention-auto", attention, limit_s=240)]
