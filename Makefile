@@ -3,7 +3,7 @@
 BUILD := build
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all build demo test bench clean deps
+.PHONY: all build demo test bench sim sim-rival clean deps
 
 all: build
 
@@ -26,6 +26,12 @@ test: build
 
 bench: build
 	@python3 bench/run.py --build $(BUILD)
+
+sim: build
+	@python3 sim/sim.py --build $(BUILD)
+
+sim-rival: build
+	@python3 sim/sim.py --build $(BUILD) --rival
 
 clean:
 	rm -rf $(BUILD)

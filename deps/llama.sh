@@ -100,7 +100,8 @@ llama_build_programs() {
     say "building llama.cpp's programs with $jobs jobs (about a minute on two cores)"
     {
         cmake -S "$deps_dir/programs" -B "$scratch/programs" -DCMAKE_BUILD_TYPE=Release \
-            -DROCKFILL_LLAMA_SOURCE="$1" -DROCKFILL_LLAMA_LIB="$2/lib" -DCMAKE_INSTALL_PREFIX="$2" &&
+            -DROCKFILL_LLAMA_SOURCE="$1" -DROCKFILL_LLAMA_LIB="$2/lib" -DCMAKE_INSTALL_PREFIX="$2" \
+            ${cross:+-DCMAKE_TOOLCHAIN_FILE="$repo_dir/cmake/aarch64.cmake"} &&
             cmake --build "$scratch/programs" --parallel "$jobs" &&
             cmake --install "$scratch/programs" --strip
     } >"$log" 2>&1 || {

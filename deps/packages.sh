@@ -7,6 +7,7 @@
 packages_all="gcc g++ make cmake git unzip python3 clang clang-format clang-tidy glslang-tools spirv-tools
     libvulkan-dev mesa-vulkan-drivers vulkan-validationlayers vulkan-tools libjansson-dev"
 packages_for_llama="g++ make cmake git"
+packages_for_cross="gcc-aarch64-linux-gnu g++-aarch64-linux-gnu make cmake git"
 packages_for_models="unzip"
 
 # packages_absent NAME...: prints those that are not installed.
@@ -45,6 +46,7 @@ packages_absent_fetchers() {
 packages_absent_for() {
     needed=''
     case $1 in *llama*) needed=$packages_for_llama ;; esac
+    if [ -n "$cross" ]; then needed=$packages_for_cross; fi
     case $1 in *smollm2* | *gemma*) needed="$needed $packages_for_models" ;; esac
     if [ -n "$want_packages" ]; then
         needed=$packages_all

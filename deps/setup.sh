@@ -33,13 +33,14 @@ unset MAKEFLAGS MFLAGS CFLAGS CXXFLAGS LDFLAGS GIT_DIR GIT_WORK_TREE GIT_INDEX_F
 
 usage() {
     cat <<END
-usage: deps/setup.sh [--packages] [--llama] [--rival] [--models] [--verify]
+usage: deps/setup.sh [--packages] [--llama] [--rival] [--models] [--arm64] [--verify]
 
 Sets up what rockfill builds and tests with. Without options: everything that this machine can have.
   --packages  Debian packages: compilers, shader tools, Vulkan (if some are missing, root or sudo is needed)
   --llama     llama.cpp's libraries, headers and programs -> build/deps/llama
   --rival     the same programs over the stock Vulkan backend (x86-64 only) -> build/deps/rival
   --models    SmolLM2-135M-Instruct Q4_1 and Gemma 3 270M Q4_K_M -> build/deps/models
+  --arm64     llama.cpp's libraries and programs for arm64, cross-built, and nothing else -> build/deps/llama-arm64
   --verify    first compare every cached download and model with its checksum, and remove the damaged ones
   --help      this text
 
@@ -50,7 +51,7 @@ served by hand: put the npm and pypi files of deps/pins.txt into the folder down
 END
 }
 
-want_packages='' want_llama='' want_rival='' want_models='' want_verify=''
+want_packages='' want_llama='' want_rival='' want_models='' want_verify='' want_arm64=''
 parse_options() {
     for option in "$@"; do
         case $option in
@@ -58,6 +59,7 @@ parse_options() {
         --llama) want_llama=yes ;;
         --rival) want_rival=yes ;;
         --models) want_models=yes ;;
+        --arm64) want_arm64=yes ;;
         --verify) want_verify=yes ;;
         --help | -h)
             usage
@@ -66,6 +68,11 @@ parse_options() {
         *) die "unknown option '$option'; --help lists the options" ;;
         esac
     done
+    if [ -n "$want_arm64" ]; then
+        if [ -n "$want_packages$want_llama$want_rival$want_models" ]; then die "--arm64 goes with --verify alone"; fi
+        want_llama=yes
+        if [ "$arch" != arm64 ]; then cross=-arm64 arch=arm64; fi
+    fi
     if [ -z "$want_packages$want_llama$want_rival$want_models" ]; then
         want_packages=yes want_llama=yes want_models=yes
         # The default is what there is; asking for the rival elsewhere is refused in llama_check.
@@ -99,7 +106,7 @@ make_missing() {
     cache_unlock
 }
 
-arch=$(llama_arch)
+arch=$(llama_arch) cross=''
 parse_options "$@"
 if [ -n "$want_llama$want_rival" ]; then llama_check; fi
 if [ -n "$want_verify" ]; then cache_verify; fi
@@ -108,6 +115,6 @@ groups=$(groups_missing)
 packages_install "$groups"
 if [ -n "$groups" ]; then make_missing; fi
 
-if [ -n "$want_llama" ]; then cache_link "$llama_tree" llama; fi
+if [ -n "$want_llama" ]; then cache_link "$llama_tree" "llama$cross"; fi
 if [ -n "$want_rival" ]; then cache_link "$rival_tree" rival; fi
 if [ -n "$want_models" ]; then cache_link "$cache/models" models; fi

@@ -59,6 +59,21 @@ void main() {
         base = source_elems + first;
     }
 
+    uint group = column / RF_COLUMN_GROUP, lane = column % RF_COLUMN_GROUP;
+    uint at = group * blocks + block;
+    uint to = batch * columns_batch + at * rf_chunks_per_block(path) * RF_COLUMN_GROUP + lane;
+    if (path == RF_FP32) { // four at a time: all 32 at once cost older compilers more registers than there are
+        [[unroll]] for (uint c = 0; c < 8; c++) {
+            vec4 x;
+            [[unroll]] for (uint i = 0; i < 4; i++) {
+                uint k = block * RF_BLOCK + 4 * c + i;
+                x[i] = inside && k < k_count ? rf_load(base + k * k_elems) : 0.0;
+            }
+            columns[to + c * RF_COLUMN_GROUP] = floatBitsToUint(x);
+        }
+        return;
+    }
+
     float x[RF_BLOCK];
     float largest = 0.0;
     bool finite = true;
@@ -67,16 +82,6 @@ void main() {
         x[i] = inside && k < k_count ? rf_load(base + k * k_elems) : 0.0;
         largest = max(largest, abs(x[i]));
         finite = finite && (floatBitsToUint(x[i]) & 0x7F800000u) != 0x7F800000u;
-    }
-
-    uint group = column / RF_COLUMN_GROUP, lane = column % RF_COLUMN_GROUP;
-    uint at = group * blocks + block;
-    uint to = batch * columns_batch + at * rf_chunks_per_block(path) * RF_COLUMN_GROUP + lane;
-    if (path == RF_FP32) {
-        [[unroll]] for (uint c = 0; c < 8; c++)
-            columns[to + c * RF_COLUMN_GROUP] =
-                floatBitsToUint(vec4(x[4 * c], x[4 * c + 1], x[4 * c + 2], x[4 * c + 3]));
-        return;
     }
 
     // Below 1e-35 the reciprocal would overflow; such values are zero for every purpose.

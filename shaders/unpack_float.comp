@@ -47,20 +47,26 @@ void main() {
         return;
 
     uint base = source_elems + batch * batch_elems + row * row_elems;
+    uint group = row / TM, lane = row % TM;
+    uint to = batch * panel_batch + ((group * blocks + block) * rf_chunks_per_block(path)) * TM + lane;
+    if (path == RF_FP32) { // four at a time: all 32 at once cost older compilers more registers than there are
+        [[unroll]] for (uint c = 0; c < 8; c++) {
+            vec4 w;
+            [[unroll]] for (uint i = 0; i < 4; i++) {
+                uint k = block * RF_BLOCK + 4 * c + i;
+                w[i] = row < rows && k < k_count ? rf_load(base + k * k_elems) : 0.0;
+            }
+            panel[to + c * TM] = floatBitsToUint(w);
+        }
+        return;
+    }
+
     float w[RF_BLOCK];
     float largest = 0.0;
     [[unroll]] for (uint i = 0; i < RF_BLOCK; i++) {
         uint k = block * RF_BLOCK + i;
         w[i] = row < rows && k < k_count ? rf_load(base + k * k_elems) : 0.0;
         largest = max(largest, abs(w[i]));
-    }
-
-    uint group = row / TM, lane = row % TM;
-    uint to = batch * panel_batch + ((group * blocks + block) * rf_chunks_per_block(path)) * TM + lane;
-    if (path == RF_FP32) {
-        [[unroll]] for (uint c = 0; c < 8; c++)
-            panel[to + c * TM] = floatBitsToUint(vec4(w[4 * c], w[4 * c + 1], w[4 * c + 2], w[4 * c + 3]));
-        return;
     }
     // 2^(e - 6) for largest in [2^e, 2^(e + 1)); e is kept away from the ends of the exponent's range.
     uint exponent = clamp(floatBitsToUint(largest) >> 23, 32u, 240u);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "border.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "log.h"
@@ -18,8 +19,21 @@ static const char *backend_name(ggml_backend_t backend) {
     return ((struct backend *)backend)->device->name;
 }
 
+static void report(struct rf_ggml_device *owner) {
+    pthread_mutex_lock(&owner->open_lock);
+    struct rf_device *device = owner->device;
+    pthread_mutex_unlock(&owner->open_lock);
+    if (device == NULL)
+        return;
+    pthread_mutex_lock(&device->lock);
+    uint64_t dispatches = device->dispatches;
+    pthread_mutex_unlock(&device->lock);
+    rf_log(RF_LOG_INFO, "%s: %" PRIu64 " dispatches since it was opened", device->caps.name, dispatches);
+}
+
 static void backend_free(ggml_backend_t ggml) {
     struct backend *backend = (struct backend *)ggml;
+    report(backend->device);
     if (backend->cpu != NULL)
         ggml_backend_free(backend->cpu);
     free(backend);

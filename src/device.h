@@ -26,11 +26,13 @@ struct rf_device {
     VkQueue queue;
     pthread_mutex_t lock;
     atomic_bool failed;       // lost, hung or cancelled: never submit again, leave the work to the CPU
+    bool unchecked;           // for simulators that execute nothing: no self-test, canaries are taken as written
     enum rf_memory_mode mode; // shared, imported or mirrored
     struct rf_memory_types types;
     enum rf_path quantised_path; // path of quantised weights
     enum rf_path half_path;      // path of F16 and BF16 weights
     atomic_uint_least64_t allocated_bytes;
+    uint64_t dispatches; // recorded since the device was opened; under `lock`
     struct rf_pipelines *pipelines;
     struct rf_submit *submit;
     struct rf_plan *plan;

@@ -94,7 +94,7 @@ void rf_env_read(struct rf_env *env) {
 
     int64_t debug = 0;
     text = env_text("GGML_ROCKFILL_DEBUG");
-    if (text != NULL && !rf_env_parse_int(text, 0, 1, &debug))
-        env_warn("GGML_ROCKFILL_DEBUG", text, "0 or 1");
+    if (text != NULL && !rf_env_parse_int(text, 0, 2, &debug))
+        env_warn("GGML_ROCKFILL_DEBUG", text, "0, 1 or 2");
     env->debug = (int)debug;
 }

@@ -16,7 +16,7 @@ struct rf_env {
     enum rf_memory_mode memory; // GGML_ROCKFILL_MEMORY: auto, shared, imported, mirrored;
     enum rf_copies copies;      // and, after a comma or alone, once or twice
     enum rf_path path;          // GGML_ROCKFILL_PATH: auto, int8, fp16, fp32
-    int debug;                  // GGML_ROCKFILL_DEBUG: 0 or 1
+    int debug;                  // GGML_ROCKFILL_DEBUG: 0, 1, or 2 (see rf_device.unchecked)
 };
 
 #define RF_DEFAULT_MIN_BATCH 32

@@ -164,12 +164,13 @@ static bool wait_slot(struct rf_device *device, unsigned index) {
     }
     uint32_t written;
     memcpy(&written, (const char *)submit->canary.host + index * sizeof written, sizeof written);
-    if (written != (uint32_t)slot->value) {
+    if (written != (uint32_t)slot->value && !device->unchecked) {
         rf_device_fail(device, "a submission ended without its last write; the driver or its watchdog cancelled it",
                        VK_ERROR_UNKNOWN);
         return false;
     }
-    learn_rate(submit, slot);
+    if (!device->unchecked)
+        learn_rate(submit, slot);
     slot->value = 0;
     return true;
 }
@@ -216,6 +217,7 @@ static void record_dispatch(struct rf_device *device, struct slot *slot, const s
     device->vk.CmdBindPipeline(slot->commands, VK_PIPELINE_BIND_POINT_COMPUTE, step->pipeline);
     device->vk.CmdBindDescriptorSets(slot->commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0, 1, &set, 0, NULL);
     device->vk.CmdPushConstants(slot->commands, layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, step->push_bytes, step->push);
+    device->dispatches++;
     device->vk.CmdDispatch(slot->commands, step->groups[0], step->groups[1], step->groups[2]);
 }
 

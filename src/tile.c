@@ -17,7 +17,7 @@ static const struct tile_row tile_table[] = {
     {RF_PATH_INT8, false, 0, 0, {16, 4, 1}},
 
     {RF_PATH_FP16, false, 32, 256, {64, 8, 4}}, {RF_PATH_FP16, true, 0, 0, {16, 4, 1}},
-    {RF_PATH_FP16, false, 0, 128, {64, 4, 2}},  {RF_PATH_FP16, false, 0, 0, {16, 4, 1}},
+    {RF_PATH_FP16, false, 0, 128, {64, 8, 1}},  {RF_PATH_FP16, false, 0, 0, {16, 4, 1}},
 
     {RF_PATH_FP32, true, 0, 64, {64, 4, 4}},    {RF_PATH_FP32, true, 0, 0, {16, 4, 1}},
     {RF_PATH_FP32, false, 32, 256, {64, 8, 4}}, {RF_PATH_FP32, false, 0, 128, {64, 4, 2}},

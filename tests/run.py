@@ -3,13 +3,11 @@
 """Runs all tests, each in processes of its own. `run.py --help` says how."""
 
 import argparse
-import datetime
 import json
 import os
 import pathlib
 import platform
 import re
-import subprocess
 import sys
 import threading
 import time
@@ -18,9 +16,13 @@ import suite_build
 import suite_devices
 import suite_models
 import suite_programs
+import suite_sim
 import suite_twice
 import suite_upstream
 from harness import ROOT, Build, Context, Failed, Skipped
+
+sys.path.insert(0, str(ROOT / "bench"))
+import record  # noqa: E402
 
 LAVAPIPE = "/usr/share/vulkan/icd.d"
 
@@ -58,7 +60,7 @@ def find_build(options):
 
 def all_tests(build):
     found = [*suite_upstream.tests(), *suite_programs.tests(build), *suite_devices.tests(), *suite_models.tests(build),
-             *suite_twice.tests(), *suite_build.tests()]
+             *suite_twice.tests(), *suite_sim.tests(), *suite_build.tests()]
     names = [test.name for test in found]
     assert len(names) == len(set(names)), sorted(name for name in names if names.count(name) > 1)
     return found
@@ -113,21 +115,6 @@ class Runner:
             thread.join()
 
 
-def commit():
-    git = subprocess.run(["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12", "--exclude", "*"],
-                         capture_output=True, text=True)
-    return git.stdout.strip() or "unknown"
-
-
-def host():
-    cpu = re.search(r"^model name\s*:\s*(.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.M)
-    board = pathlib.Path("/proc/device-tree/model")
-    name = cpu.group(1) if cpu else board.read_text().strip("\0\n") if board.exists() else "unknown"
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
-    return {"system": f"{platform.system()} {platform.release()}", "machine": platform.machine(), "cpu": name,
-            "cores": len(os.sched_getaffinity(0)), "memory_mib": memory}
-
-
 def field_faults(runner):
     """Numbers of the field faults (tests named fault-NN-...) of which every test passed."""
     def numbers(kept):
@@ -148,8 +135,7 @@ def backend_ops(runner):
 
 
 def write_results(build, runner, whole):
-    result = {"version": 1, "commit": commit(), "date": datetime.datetime.now(datetime.timezone.utc).strftime(
-        "%Y-%m-%dT%H:%M:%SZ"), "host": host(), "passed": len(runner.passed), "failed": len(runner.failed),
+    result = {**record.header(), "passed": len(runner.passed), "failed": len(runner.failed),
         "skipped": [{"name": test.name, "why": why} for test, why in runner.skipped],
         "backend_ops": backend_ops(runner), "field_faults": field_faults(runner),
         "library_bytes": build.library.stat().st_size if build.library.exists() else 0, "device": build.device,

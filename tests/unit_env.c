@@ -113,7 +113,7 @@ static void env_garbage(void) {
     UNIT_CHECK(is_default(&env) && line_count(said) == 1, "%s", said);
     env = read_with("GGML_ROCKFILL_MIN_BATCH", "2147483648", &said);
     UNIT_CHECK(is_default(&env) && line_count(said) == 1, "%s", said);
-    env = read_with("GGML_ROCKFILL_DEBUG", "2", &said);
+    env = read_with("GGML_ROCKFILL_DEBUG", "3", &said);
     UNIT_CHECK(is_default(&env) && line_count(said) == 1, "%s", said);
     variables_clear();
 }

@@ -1,0 +1,174 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# A small arm64 Debian with the stock Mali driver, unpacked into the cache folder; see usage() below. apt resolves and
+# verifies with a private configuration, and nothing is installed on this machine. The archive moves on, so versions are
+# not pinned but recorded, in versions.json beside the root.
+#
+# A root appears by one rename: a run can be interrupted anywhere and repeated.
+set -eu
+
+cache=${ROCKFILL_CACHE:-${XDG_CACHE_HOME:-${HOME:?set HOME or ROCKFILL_CACHE}/.cache}/rockfill}/sim
+keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+impossible=3 # the exit status of "cannot be had here", as opposed to a mistake
+
+usage() {
+    cat <<END
+usage: sim/userland/setup.sh [--variant NAME] [--refresh]
+
+Makes a userland of the simulated Mali and prints its root's path. Needs apt and, once, network.
+  --variant NAME  whose Mesa: trixie (Debian 13's own), backports (default), unstable; rival: a suite that has
+                  llama.cpp's programs with the stock Vulkan backend, too
+  --refresh       resolve and download anew
+  --help          this text
+
+Cache: $cache (ROCKFILL_CACHE names another folder than its parent).
+ROCKFILL_DEBIAN_MIRROR is the archive's address on machines that are not Debian; else apt's own is taken.
+END
+}
+
+say() { printf 'sim: %s\n' "$*" >&2; }
+
+die() {
+    printf 'sim: error: %s\n' "$*" >&2
+    exit 1
+}
+
+cannot() {
+    printf 'sim: cannot be had here: %s\n' "$*" >&2
+    exit $impossible
+}
+
+variant=backports refresh=''
+while [ $# -gt 0 ]; do
+    case $1 in
+    --variant)
+        [ $# -gt 1 ] || die "--variant needs a name; --help lists them"
+        variant=$2
+        shift
+        ;;
+    --refresh) refresh=yes ;;
+    --help | -h)
+        usage
+        exit 0
+        ;;
+    *) die "unknown option '$1'; --help lists the options" ;;
+    esac
+    shift
+done
+
+# The driver, its loader, what llama.cpp's programs link, and the headers that the simulated kernel driver is built with.
+packages='mesa-vulkan-drivers libvulkan1 vulkan-tools libdrm-dev libstdc++6 libgomp1 libc6'
+case $variant in
+trixie) suites='trixie trixie-backports' packages="$packages linux-libc-dev/trixie-backports" ;;
+backports) suites='trixie trixie-backports' target=trixie-backports packages="$packages linux-libc-dev" ;;
+unstable) suites="sid trixie-backports" packages="$packages linux-libc-dev/trixie-backports" ;;
+rival) suites="sid trixie-backports" packages="$packages linux-libc-dev/trixie-backports llama.cpp-tools libggml0-backend-vulkan" ;;
+*) die "no variant '$variant'; --help lists them" ;;
+esac
+
+# The archive that this machine's apt uses for its own release.
+mirror() {
+    if [ -n "${ROCKFILL_DEBIAN_MIRROR:-}" ]; then
+        echo "$ROCKFILL_DEBIAN_MIRROR"
+        return
+    fi
+    # shellcheck disable=SC2016 # apt's own placeholders
+    apt-get indextargets --format '$(IDENTIFIER) $(COMPONENT) $(REPO_URI)' 2>/dev/null |
+        awk '$1 == "Packages" && $2 == "main" && $3 ~ /\/debian\/?$/ { print $3; exit }'
+}
+
+# apt_private ARCHITECTURE WORDS...: apt-get that sees nothing of this machine but its certificates and proxy.
+apt_private() {
+    architecture=$1
+    shift
+    state=$scratch/apt-$architecture
+    if [ ! -d "$state" ]; then
+        mkdir -p "$state/lists/partial" "$state/archives/partial" "$state/preferences.d"
+        : >"$state/status"
+        for suite in $suites; do
+            echo "deb [signed-by=$keyring] $archive $suite main"
+        done >"$state/sources.list"
+    fi
+    apt-get -qq -o Dir::State="$state" -o Dir::State::Lists="$state/lists" -o Dir::State::status="$state/status" \
+        -o Dir::Cache="$state" -o Dir::Cache::archives="$state/archives" -o Dir::Etc::SourceList="$state/sources.list" \
+        -o Dir::Etc::SourceParts=/dev/null -o Dir::Etc::PreferencesParts="$state/preferences.d" \
+        -o APT::Architecture="$architecture" -o APT::Architectures="$architecture" -o APT::Install-Recommends=false \
+        -o APT::Sandbox::User=root -o Debug::NoLocking=true -o Acquire::Languages=none -o Acquire::Retries=2 "$@" >&2
+}
+
+# What is there in the file system of packages without being of use here.
+root_trim() {
+    rm -rf "$1/usr/share/doc" "$1/usr/share/man" "$1/usr/share/locale" "$1/usr/share/lintian"
+}
+
+# versions_write ARCHIVES FILE
+versions_write() {
+    {
+        printf '{"variant": "%s", "date": "%s", "packages": {' "$variant" "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+        separator=''
+        for deb in "$1"/*.deb; do
+            printf '%s\n"%s": "%s"' "$separator" "$(dpkg-deb -f "$deb" Package)" "$(dpkg-deb -f "$deb" Version)"
+            separator=,
+        done
+        mesa=$(dpkg-deb -f "$1"/mesa-vulkan-drivers_*.deb Version)
+        printf '},\n"mesa": "%s"}\n' "${mesa%%-*}"
+    } >"$2"
+}
+
+make_root() {
+    say "$variant: resolving packages"
+    apt_private arm64 update >/dev/null || cannot "apt cannot read the package lists (its message is above)"
+    # shellcheck disable=SC2086 # lists
+    apt_private arm64 --yes --download-only ${target:+-t $target} install $packages ||
+        cannot "the archive does not have what $variant needs any more, or broke off (apt's message is above)"
+    debs=$scratch/apt-arm64/archives
+    say "$variant: unpacking $(find "$debs" -name '*.deb' | wc -l) packages"
+    mkdir -p "$scratch/new/root"
+    for deb in "$debs"/*.deb; do
+        dpkg-deb -x "$deb" "$scratch/new/root" || die "cannot unpack $deb (is the disk full?)"
+    done
+    [ -e "$scratch/new/root/lib" ] || ln -s usr/lib "$scratch/new/root/lib"
+    root_trim "$scratch/new/root"
+    versions_write "$debs" "$scratch/new/versions.json"
+    grep -q MMU_INFO "$scratch/new/root/usr/include/drm/panthor_drm.h" 2>/dev/null ||
+        die "linux-libc-dev of $variant has no panthor_drm.h of Linux 7.3 or later"
+    rm -rf "${cache:?}/$variant"
+    mv "$scratch/new" "$cache/$variant"
+}
+
+# The emulator is a static program: only that file is kept. In a shell of its own: it has its own suites.
+make_emulator() (
+    say "emulator: resolving"
+    suites='trixie trixie-backports' host=$(dpkg --print-architecture)
+    apt_private "$host" update >/dev/null || cannot "apt cannot read the package lists (its message is above)"
+    (cd "$scratch" && apt_private "$host" download qemu-user/trixie-backports) ||
+        cannot "qemu-user cannot be downloaded (apt's message is above)"
+    mkdir "$scratch/emulator"
+    dpkg-deb --fsys-tarfile "$scratch"/qemu-user_*.deb | tar xf - -C "$scratch/emulator" ./usr/bin/qemu-aarch64 ||
+        die "qemu-user has no usr/bin/qemu-aarch64 any more"
+    mv "$scratch/emulator" "$cache/emulator"
+)
+
+is_complete() {
+    [ -z "$refresh" ] && [ -e "$cache/$variant/versions.json" ] && { [ "$(uname -m)" = aarch64 ] || [ -d "$cache/emulator" ]; }
+}
+
+if ! is_complete; then
+    for tool in apt-get dpkg-deb flock; do
+        command -v $tool >/dev/null || cannot "$tool is needed"
+    done
+    [ -e "$keyring" ] || cannot "the package debian-archive-keyring is needed ($keyring)"
+    archive=$(mirror)
+    [ -n "$archive" ] || cannot "apt knows no Debian archive; name one in ROCKFILL_DEBIAN_MIRROR"
+    mkdir -p "$cache" || die "cannot write in $cache; name a folder that can be written in ROCKFILL_CACHE"
+    exec 9>>"$cache/.lock"
+    flock 9
+    rm -rf "$cache"/scratch.*
+    scratch=$(mktemp -d "$cache/scratch.XXXXXX")
+    trap 'rm -rf "$scratch"' EXIT
+    trap 'exit 130' INT TERM HUP
+    [ "$(uname -m)" = aarch64 ] || [ -d "$cache/emulator" ] || make_emulator
+    is_complete || make_root
+fi
+echo "$cache/$variant/root"
