@@ -77,7 +77,7 @@ downloads_fetch_groups() {
         folder=$scratch/fetch.$number
         mkdir "$folder"
         (cd "$folder" && downloads_fetch "$source" "$name" "$version") </dev/null >&2 ||
-            die "$source could not fetch $name $version (its reason is above); check the network and repeat, or put" \
+            cannot "$source could not fetch $name $version (its reason is above); check the network and repeat, or put" \
                 "$file into $cache/downloads by hand"
         downloads_keep "$folder" "$file" "$bytes" "$sha" "$source"
     done <"$scratch/missing"

@@ -74,7 +74,7 @@ packages_install() {
         as_root='sudo -n env'
     else
         say "missing Debian packages: $absent"
-        die "neither root nor sudo without a password here; run this once: sudo sh -c 'apt-get update && $command'"
+        cannot "neither root nor sudo without a password here; run this once: sudo sh -c 'apt-get update && $command'"
     fi
     say "installing Debian packages: $absent"
     options='-qq -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0'
@@ -82,5 +82,5 @@ packages_install() {
     $as_root DEBIAN_FRONTEND=noninteractive apt-get $options update >&2 ||
         say "apt-get update failed; going on with the package lists that there are"
     $as_root DEBIAN_FRONTEND=noninteractive $command $options >&2 ||
-        die "the packages were not installed (apt-get's reason is above); repair that and repeat, or run: $command"
+        cannot "the packages were not installed (apt-get's reason is above); repair that and repeat, or run: $command"
 }

@@ -28,6 +28,24 @@ RIVAL_UBATCHES = (64, 32, 128, 256, 512)
 DEVICE_SUBMISSIONS = 3  # Mesa's own, while it makes a device
 
 
+class SimError(Exception):
+    """One line: what happened, to what, and what to do about it."""
+
+
+class Impossible(SimError):
+    """Something cannot be had on this machine: no network, no rights, nothing left in the archive."""
+
+
+def run_setup(script, *options):
+    """A set-up script's standard output; both scripts end with 3 where something cannot be had."""
+    done = subprocess.run(["sh", str(ROOT / script), *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    sys.stderr.write(done.stderr)
+    if done.returncode != 0:
+        last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        raise (Impossible if done.returncode == 3 else SimError)(f"{script}: {last}")
+    return done.stdout.strip()
+
+
 class Sim:
     """A variant of the userland, and the programs that run in it."""
 
@@ -56,8 +74,7 @@ class Sim:
 
     @property
     def root(self):
-        return pathlib.Path(subprocess.run(["sh", str(ROOT / "sim" / "userland" / "setup.sh"), "--variant", self.variant],
-                                           check=True, stdout=subprocess.PIPE, text=True).stdout.strip())
+        return pathlib.Path(run_setup("sim/userland/setup.sh", "--variant", self.variant))
 
     def versions(self):
         """What the root was made of; setup.sh wrote it."""
@@ -80,7 +97,7 @@ class Sim:
         try:
             done = subprocess.run(words, env=env, capture_output=True, text=True, errors="replace", timeout=limit_s)
         except subprocess.TimeoutExpired:
-            sys.exit(f"sim: {' '.join(words)} ran for more than {limit_s} s")
+            raise SimError(f"{' '.join(words)} ran for more than {limit_s} s") from None
         return json.loads(report.read_text()) if report.exists() else {}, done
 
     def prefill(self, shape, prompt, ubatch, limit_s=900, attention=0, **knobs):
@@ -119,9 +136,8 @@ def graph_entry(shape, ubatch, counts, status):
 def setup(build, variants):
     """Userlands, cross build and simulator; whatever is there already is kept."""
     for variant in variants:
-        root = subprocess.run(["sh", str(ROOT / "sim" / "userland" / "setup.sh"), "--variant", variant], check=True,
-                              stdout=subprocess.PIPE, text=True).stdout.strip()
-    subprocess.run(["sh", str(ROOT / "deps" / "setup.sh"), "--arm64"], check=True, stdout=sys.stderr)
+        root = run_setup("sim/userland/setup.sh", "--variant", variant)
+    run_setup("deps/setup.sh", "--arm64")
     loader = f"{root}/usr/lib/aarch64-linux-gnu/libvulkan.so.1"
     cross_build(ROOT / "sim" / "panthor", build / "sim", PANTHOR_SIM_ROOT=root, PANTHOR_SIM_TEST="OFF")
     cross_build(ROOT / "sim" / "model", build / "sim" / "dump", SIM_MODEL_DUMP="ON", SIM_MODEL_VULKAN=loader)
@@ -136,7 +152,7 @@ def cross_build(source, folder, **variables):
     for command in (words, ["cmake", "--build", folder, "--parallel"]):
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if done.returncode != 0:
-            sys.exit(f"sim: {' '.join(map(str, command))}:\n{done.stdout[-3000:]}")
+            raise SimError(f"{' '.join(map(str, command))}:\n{done.stdout[-3000:]}")
 
 
 def compile_kernels(sim, paths=("int8", "fp16", "fp32")):
@@ -194,7 +210,9 @@ def graph_table(graphs):
 def ggml_version(build):
     """As the build for this machine found it; the arm64 libraries are of the same release."""
     found = re.search(r"^ROCKFILL_GGML_VERSION:\w+=(.*)$", (build / "CMakeCache.txt").read_text(), re.M)
-    return found.group(1) if found else sys.exit("sim: run make build first")
+    if not found:
+        raise SimError(f"{build} is no build folder: run make build first")
+    return found.group(1)
 
 
 def arguments():
@@ -282,4 +300,7 @@ def write(folder, result):
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except SimError as error:
+        sys.exit(f"sim: error: {error}")

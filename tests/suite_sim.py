@@ -3,7 +3,6 @@
 
 import json
 import re
-import subprocess
 import sys
 import threading
 
@@ -13,7 +12,6 @@ sys.path.insert(0, str(ROOT / "sim"))
 import sim as sim_run  # noqa: E402
 
 VARIANT = "backports"
-IMPOSSIBLE = 3  # what sim/userland/setup.sh ends with when it cannot download
 LOCK = threading.Lock()
 READY = []  # the outcome of the set-up: a Sim, or why there is none
 
@@ -25,13 +23,21 @@ def prepared(ctx):
             try:
                 sim_run.setup(ctx.build.folder, [VARIANT])
                 READY.append(sim_run.Sim(ctx.build.folder, VARIANT))
-            except subprocess.CalledProcessError as error:
-                if error.returncode != IMPOSSIBLE:
-                    raise
-                READY.append(f"the {VARIANT} userland cannot be downloaded here (sim/userland/setup.sh says why)")
+            except sim_run.Impossible as error:
+                READY.append(str(error))
     if isinstance(READY[0], str):
         raise Skipped(READY[0])
     return READY[0]
+
+
+def no_network(ctx):
+    """The set-up says what it could not get, leaves nothing half made, and has a status of its own for it."""
+    env = {**ctx.environment(), "ROCKFILL_CACHE": str(ctx.scratch), "ROCKFILL_DEBIAN_MIRROR": "http://127.0.0.1:9/debian"}
+    run = ctx.run(["sh", ROOT / "sim" / "userland" / "setup.sh"], env=env, expect=(3,))
+    check("sim: cannot be had here" in run.err and run.out == "", "it does not say so")
+    left = [path.name for path in (ctx.scratch / "sim").iterdir() if path.name != ".lock"]
+    check(not left, f"left behind: {left}")
+    ctx.run(["sh", ROOT / "sim" / "userland" / "setup.sh", "--variant", "sarge"], env=env, expect=(1,))
 
 
 def speed_model(ctx):
@@ -98,7 +104,7 @@ def ends_well(name, said, **knobs):
 
 def tests():
     first = sim_run.DEVICE_SUBMISSIONS + 4
-    return [Test("sim-speed-model", speed_model), Test("sim-catalogue", catalogue),
+    return [Test("sim-no-network", no_network), Test("sim-speed-model", speed_model), Test("sim-catalogue", catalogue),
             Test("sim-panthor", panthor, limit_s=1200), Test("sim-pipelines", compiles, limit_s=1200), Test("sim-prefill", small_prefill, limit_s=1200),
             ends_well("sim-allocation-fails", "host memory", PANTHOR_SIM_BO_LIMIT_MIB=48),
             ends_well("sim-lost-device", "out of use from here on", PANTHOR_SIM_LOSE_AT=first),
