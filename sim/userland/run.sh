@@ -4,22 +4,33 @@
 # usage: sim/userland/run.sh [--variant NAME] PROGRAM ARGUMENTS...
 #
 # Runs an arm64 program on the simulated Mali: in the userland that setup.sh made, under the emulator, with the stock Mesa
-# driver over the simulated panthor. The environment is the program's, apart from:
+# driver over the simulated panthor. A PROGRAM without a slash is the userland's own. The environment is the program's,
+# apart from:
 #   ROCKFILL_SIM_PANTHOR    the simulated kernel driver (default: build/sim/libpanthor-sim.so)
 #   ROCKFILL_SIM_LIBRARIES  folders of arm64 libraries to look in first
 # On an arm64 machine with a panthor device of its own, the program runs on that (untested: nobody here has one).
 set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+usage() {
+    echo "usage: sim/userland/run.sh [--variant NAME] PROGRAM ARGUMENTS..."
+}
+
 variant=backports
-if [ "${1:-}" = --variant ]; then
+if [ "${1:-}" = --variant ] && [ $# -gt 1 ]; then
     variant=$2
     shift 2
 fi
-[ $# -gt 0 ] || {
-    echo "usage: sim/userland/run.sh [--variant NAME] PROGRAM ARGUMENTS..." >&2
+case ${1:-} in
+--help | -h)
+    usage
+    exit 0
+    ;;
+'' | -*)
+    usage >&2
     exit 2
-}
+    ;;
+esac
 
 has_panthor() {
     for driver in /sys/class/drm/renderD*/device/driver; do
@@ -38,10 +49,19 @@ panthor=${ROCKFILL_SIM_PANTHOR:-$here/../../build/sim/libpanthor-sim.so}
     exit 1
 }
 icd=$(find "$root/usr/share/vulkan/icd.d" -name 'panfrost_icd*.json' | head -n 1)
+case $1 in
+*/*) program=$1 ;;
+*) program=$root/usr/bin/$1 ;;
+esac
+shift
+[ -e "$program" ] || {
+    echo "sim: error: no program at $program" >&2
+    exit 1
+}
 libraries=${ROCKFILL_SIM_LIBRARIES:+$ROCKFILL_SIM_LIBRARIES:}$root/usr/lib/aarch64-linux-gnu
 if [ "$(uname -m)" = aarch64 ]; then
-    LD_PRELOAD=$panthor VK_DRIVER_FILES=$icd LD_LIBRARY_PATH=$libraries exec "$@"
+    LD_PRELOAD=$panthor VK_DRIVER_FILES=$icd LD_LIBRARY_PATH=$libraries exec "$program" "$@"
 fi
 # The board's big core: with the emulator's default one, ggml takes a CPU variant that it does not emulate.
 QEMU_CPU=${QEMU_CPU:-cortex-a76} exec "$(dirname "$(dirname "$root")")/emulator/usr/bin/qemu-aarch64" -L "$root" \
-    -E LD_PRELOAD="$panthor" -E VK_DRIVER_FILES="$icd" -E LD_LIBRARY_PATH="$libraries" "$@"
+    -E LD_PRELOAD="$panthor" -E VK_DRIVER_FILES="$icd" -E LD_LIBRARY_PATH="$libraries" "$program" "$@"

@@ -9,21 +9,28 @@
 set -eu
 
 cache=${ROCKFILL_CACHE:-${XDG_CACHE_HOME:-${HOME:?set HOME or ROCKFILL_CACHE}/.cache}/rockfill}/sim
+# apt would take a relative one from the file system's root.
+case $cache in
+/*) ;;
+*) cache=$PWD/$cache ;;
+esac
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 impossible=3 # the exit status of "cannot be had here", as opposed to a mistake
 
 usage() {
     cat <<END
-usage: sim/userland/setup.sh [--variant NAME] [--refresh]
+usage: sim/userland/setup.sh [--variant NAME] [--refresh | --offline]
 
 Makes a userland of the simulated Mali and prints its root's path. Needs apt and, once, network.
   --variant NAME  whose Mesa: trixie (Debian 13's own), backports (default), unstable; rival: a suite that has
                   llama.cpp's programs with the stock Vulkan backend, too
   --refresh       resolve and download anew
+  --offline       never use the network: what is not in the cache cannot be had
   --help          this text
 
 Cache: $cache (ROCKFILL_CACHE names another folder than its parent).
 ROCKFILL_DEBIAN_MIRROR is the archive's address on machines that are not Debian; else apt's own is taken.
+Exit status: $impossible if it cannot be had here (no network, no apt, or the archive lacks something), 1 for other errors.
 END
 }
 
@@ -39,7 +46,7 @@ cannot() {
     exit $impossible
 }
 
-variant=backports refresh=''
+variant=backports refresh='' offline=''
 while [ $# -gt 0 ]; do
     case $1 in
     --variant)
@@ -48,6 +55,7 @@ while [ $# -gt 0 ]; do
         shift
         ;;
     --refresh) refresh=yes ;;
+    --offline) offline=yes ;;
     --help | -h)
         usage
         exit 0
@@ -56,14 +64,19 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
+[ -z "$refresh" ] || [ -z "$offline" ] || die "--refresh and --offline exclude each other"
 
-# The driver, its loader, what llama.cpp's programs link, and the headers that the simulated kernel driver is built with.
-packages='mesa-vulkan-drivers libvulkan1 vulkan-tools libdrm-dev libstdc++6 libgomp1 libc6'
+# The driver, its loader, what llama.cpp's programs link, and the headers to build against: the simulated kernel driver
+# needs those of Linux 7.3, which only backports and unstable have.
+packages='mesa-vulkan-drivers libvulkan1 vulkan-tools libdrm2 libdrm-dev libstdc++6 libgomp1 libc6'
 case $variant in
 trixie) suites='trixie trixie-backports' packages="$packages linux-libc-dev/trixie-backports" ;;
 backports) suites='trixie trixie-backports' target=trixie-backports packages="$packages linux-libc-dev" ;;
 unstable) suites="sid trixie-backports" packages="$packages linux-libc-dev/trixie-backports" ;;
-rival) suites="sid trixie-backports" packages="$packages linux-libc-dev/trixie-backports llama.cpp-tools libggml0-backend-vulkan" ;;
+rival)
+    suites="sid trixie-backports"
+    packages="$packages linux-libc-dev/trixie-backports llama.cpp-tools llama.cpp-tests libggml0-backend-vulkan"
+    ;;
 *) die "no variant '$variant'; --help lists them" ;;
 esac
 
@@ -94,7 +107,8 @@ apt_private() {
         -o Dir::Cache="$state" -o Dir::Cache::archives="$state/archives" -o Dir::Etc::SourceList="$state/sources.list" \
         -o Dir::Etc::SourceParts=/dev/null -o Dir::Etc::PreferencesParts="$state/preferences.d" \
         -o APT::Architecture="$architecture" -o APT::Architectures="$architecture" -o APT::Install-Recommends=false \
-        -o APT::Sandbox::User=root -o Debug::NoLocking=true -o Acquire::Languages=none -o Acquire::Retries=2 "$@" >&2
+        -o APT::Sandbox::User=root -o Debug::NoLocking=true -o Acquire::Languages=none -o Acquire::Retries=2 \
+        -o APT::Update::Error-Mode=any "$@" >&2
 }
 
 # What is there in the file system of packages without being of use here.
@@ -123,6 +137,9 @@ make_root() {
     apt_private arm64 --yes --download-only ${target:+-t $target} install $packages ||
         cannot "the archive does not have what $variant needs any more, or broke off (apt's message is above)"
     debs=$scratch/apt-arm64/archives
+    # Alone, for its headers: it depends on Python, which nothing here needs.
+    (cd "$debs" && apt_private arm64 download libvulkan-dev) ||
+        cannot "libvulkan-dev cannot be downloaded (apt's message is above)"
     say "$variant: unpacking $(find "$debs" -name '*.deb' | wc -l) packages"
     mkdir -p "$scratch/new/root"
     for deb in "$debs"/*.deb; do
@@ -133,7 +150,7 @@ make_root() {
     versions_write "$debs" "$scratch/new/versions.json"
     grep -q MMU_INFO "$scratch/new/root/usr/include/drm/panthor_drm.h" 2>/dev/null ||
         die "linux-libc-dev of $variant has no panthor_drm.h of Linux 7.3 or later"
-    rm -rf "${cache:?}/$variant"
+    [ ! -e "$cache/$variant" ] || mv "$cache/$variant" "$scratch/old"
     mv "$scratch/new" "$cache/$variant"
 }
 
@@ -155,6 +172,7 @@ is_complete() {
 }
 
 if ! is_complete; then
+    [ -z "$offline" ] || cannot "$variant is not in $cache; run this once without --offline, with network"
     for tool in apt-get dpkg-deb flock; do
         command -v $tool >/dev/null || cannot "$tool is needed"
     done
