@@ -39,7 +39,9 @@ has_panthor() {
     return 1
 }
 if [ "$(uname -m)" = aarch64 ] && has_panthor; then
-    LD_LIBRARY_PATH=${ROCKFILL_SIM_LIBRARIES:-}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} exec "$@"
+    # An empty element would be the current folder.
+    libraries=${ROCKFILL_SIM_LIBRARIES:-}${ROCKFILL_SIM_LIBRARIES:+${LD_LIBRARY_PATH:+:}}${LD_LIBRARY_PATH:-}
+    LD_LIBRARY_PATH=$libraries exec "$@"
 fi
 
 root=$(sh "$here/setup.sh" --variant "$variant")

@@ -67,14 +67,17 @@ done
 [ -z "$refresh" ] || [ -z "$offline" ] || die "--refresh and --offline exclude each other"
 
 # The driver, its loader, what llama.cpp's programs link, and the headers to build against: the simulated kernel driver
-# needs those of Linux 7.3, which only backports and unstable have.
-packages='mesa-vulkan-drivers libvulkan1 vulkan-tools libdrm2 libdrm-dev libstdc++6 libgomp1 libc6'
+# needs those of Linux 7.3, which only backports and unstable have. rockfill's own programs want jansson.
+packages='mesa-vulkan-drivers libvulkan1 vulkan-tools libdrm2 libdrm-dev libjansson-dev libstdc++6 libgomp1 libc6'
 case $variant in
-trixie) suites='trixie trixie-backports' packages="$packages linux-libc-dev/trixie-backports" ;;
-backports) suites='trixie trixie-backports' target=trixie-backports packages="$packages linux-libc-dev" ;;
-unstable) suites="sid trixie-backports" packages="$packages linux-libc-dev/trixie-backports" ;;
+trixie) suites='trixie trixie-backports' mesa_known=25.0 packages="$packages linux-libc-dev/trixie-backports" ;;
+backports)
+    suites='trixie trixie-backports' mesa_known=26.1 target=trixie-backports
+    packages="$packages linux-libc-dev"
+    ;;
+unstable) suites="sid trixie-backports" mesa_known=26.2 packages="$packages linux-libc-dev/trixie-backports" ;;
 rival)
-    suites="sid trixie-backports"
+    suites="sid trixie-backports" mesa_known=26.2
     packages="$packages linux-libc-dev/trixie-backports llama.cpp-tools llama.cpp-tests libggml0-backend-vulkan"
     ;;
 *) die "no variant '$variant'; --help lists them" ;;
@@ -91,24 +94,52 @@ mirror() {
         awk '$1 == "Packages" && $2 == "main" && $3 ~ /\/debian\/?$/ { print $3; exit }'
 }
 
-# apt_private ARCHITECTURE WORDS...: apt-get that sees nothing of this machine but its certificates and proxy.
+# apt_settings STATE ARCHITECTURE: a configuration that overrides the machine's own. Certificates, proxy and the like
+# are left of that, but no hooks, no pins, and nothing that would let an unsigned archive pass.
+apt_settings() {
+    cat <<END
+#clear APT::Update;
+#clear AptCli::Hooks;
+#clear APT::Default-Release;
+Dir::State "$1";
+Dir::State::Lists "$1/lists";
+Dir::State::status "$1/status";
+Dir::Cache "$1";
+Dir::Cache::archives "$1/archives";
+Dir::Etc::SourceList "$1/sources.list";
+Dir::Etc::SourceParts "/dev/null";
+Dir::Etc::Preferences "/dev/null";
+Dir::Etc::PreferencesParts "/dev/null";
+APT::Architecture "$2";
+#clear APT::Architectures;
+APT::Architectures { "$2"; };
+APT::Install-Recommends "false";
+APT::Install-Suggests "false";
+APT::Sandbox::User "root";
+APT::Update::Error-Mode "any";
+APT::Get::AllowUnauthenticated "false";
+Acquire::AllowInsecureRepositories "false";
+Acquire::AllowWeakRepositories "false";
+Acquire::AllowDowngradeToInsecureRepositories "false";
+Acquire::Languages "none";
+Acquire::Retries "2";
+Debug::NoLocking "true";
+END
+}
+
+# apt_private ARCHITECTURE WORDS...: apt-get with these settings.
 apt_private() {
-    architecture=$1
-    shift
-    state=$scratch/apt-$architecture
+    state=$scratch/apt-$1
     if [ ! -d "$state" ]; then
-        mkdir -p "$state/lists/partial" "$state/archives/partial" "$state/preferences.d"
+        mkdir -p "$state/lists/partial" "$state/archives/partial"
         : >"$state/status"
         for suite in $suites; do
             echo "deb [signed-by=$keyring] $archive $suite main"
         done >"$state/sources.list"
+        apt_settings "$state" "$1" >"$state/apt.conf"
     fi
-    apt-get -qq -o Dir::State="$state" -o Dir::State::Lists="$state/lists" -o Dir::State::status="$state/status" \
-        -o Dir::Cache="$state" -o Dir::Cache::archives="$state/archives" -o Dir::Etc::SourceList="$state/sources.list" \
-        -o Dir::Etc::SourceParts=/dev/null -o Dir::Etc::PreferencesParts="$state/preferences.d" \
-        -o APT::Architecture="$architecture" -o APT::Architectures="$architecture" -o APT::Install-Recommends=false \
-        -o APT::Sandbox::User=root -o Debug::NoLocking=true -o Acquire::Languages=none -o Acquire::Retries=2 \
-        -o APT::Update::Error-Mode=any "$@" >&2
+    shift
+    apt-get -qq -c "$state/apt.conf" "$@" >&2
 }
 
 # What is there in the file system of packages without being of use here.
@@ -116,22 +147,41 @@ root_trim() {
     rm -rf "$1/usr/share/doc" "$1/usr/share/man" "$1/usr/share/locale" "$1/usr/share/lintian"
 }
 
+# versions_list FOLDER: what its packages are, as JSON.
+versions_list() {
+    separator='{'
+    for deb in "$1"/*.deb; do
+        printf '%s\n"%s": "%s"' "$separator" "$(dpkg-deb -f "$deb" Package)" "$(dpkg-deb -f "$deb" Version)"
+        separator=,
+    done
+    echo '}'
+}
+
 # versions_write ARCHIVES FILE
 versions_write() {
+    mesa=$(dpkg-deb -f "$1"/mesa-vulkan-drivers_*.deb Version)
+    mesa=${mesa%%-*}
     {
-        printf '{"variant": "%s", "date": "%s", "packages": {' "$variant" "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
-        separator=''
-        for deb in "$1"/*.deb; do
-            printf '%s\n"%s": "%s"' "$separator" "$(dpkg-deb -f "$deb" Package)" "$(dpkg-deb -f "$deb" Version)"
-            separator=,
-        done
-        mesa=$(dpkg-deb -f "$1"/mesa-vulkan-drivers_*.deb Version)
-        printf '},\n"mesa": "%s"}\n' "${mesa%%-*}"
+        printf '{"variant": "%s", "date": "%s", "packages": ' "$variant" "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+        versions_list "$1"
+        printf ',\n"mesa": "%s"}\n' "$mesa"
     } >"$2"
+    case $mesa in
+    "$mesa_known".*) ;;
+    *) say "$variant: note: it has Mesa $mesa by now; docs/drivers.md was written with $mesa_known" ;;
+    esac
+}
+
+# root_check ROOT: ends where the archive has packages of these names, but without what they are needed for.
+root_check() {
+    grep -q MMU_INFO "$1/usr/include/drm/panthor_drm.h" 2>/dev/null ||
+        cannot "linux-libc-dev of $variant has no panthor_drm.h of Linux 7.3 or later"
+    find "$1/usr/share/vulkan/icd.d" -name 'panfrost_icd*.json' 2>/dev/null | grep -q . ||
+        cannot "mesa-vulkan-drivers of $variant has no Mali driver (panfrost_icd*.json) any more"
 }
 
 make_root() {
-    say "$variant: resolving packages"
+    say "$variant: resolving and downloading packages"
     apt_private arm64 update >/dev/null || cannot "apt cannot read the package lists (its message is above)"
     # shellcheck disable=SC2086 # lists
     apt_private arm64 --yes --download-only ${target:+-t $target} install $packages ||
@@ -147,23 +197,23 @@ make_root() {
     done
     [ -e "$scratch/new/root/lib" ] || ln -s usr/lib "$scratch/new/root/lib"
     root_trim "$scratch/new/root"
+    root_check "$scratch/new/root"
     versions_write "$debs" "$scratch/new/versions.json"
-    grep -q MMU_INFO "$scratch/new/root/usr/include/drm/panthor_drm.h" 2>/dev/null ||
-        die "linux-libc-dev of $variant has no panthor_drm.h of Linux 7.3 or later"
     [ ! -e "$cache/$variant" ] || mv "$cache/$variant" "$scratch/old"
     mv "$scratch/new" "$cache/$variant"
 }
 
 # The emulator is a static program: only that file is kept. In a shell of its own: it has its own suites.
 make_emulator() (
-    say "emulator: resolving"
+    say "emulator: resolving and downloading"
     suites='trixie trixie-backports' host=$(dpkg --print-architecture)
     apt_private "$host" update >/dev/null || cannot "apt cannot read the package lists (its message is above)"
     (cd "$scratch" && apt_private "$host" download qemu-user/trixie-backports) ||
         cannot "qemu-user cannot be downloaded (apt's message is above)"
     mkdir "$scratch/emulator"
     dpkg-deb --fsys-tarfile "$scratch"/qemu-user_*.deb | tar xf - -C "$scratch/emulator" ./usr/bin/qemu-aarch64 ||
-        die "qemu-user has no usr/bin/qemu-aarch64 any more"
+        cannot "qemu-user has no usr/bin/qemu-aarch64 any more"
+    versions_list "$scratch" >"$scratch/emulator/versions.json"
     mv "$scratch/emulator" "$cache/emulator"
 )
 
@@ -181,7 +231,10 @@ if ! is_complete; then
     [ -n "$archive" ] || cannot "apt knows no Debian archive; name one in ROCKFILL_DEBIAN_MIRROR"
     mkdir -p "$cache" || die "cannot write in $cache; name a folder that can be written in ROCKFILL_CACHE"
     exec 9>>"$cache/.lock"
-    flock 9
+    flock -n 9 || {
+        say "another set-up is at work in $cache, waiting for it"
+        flock 9
+    }
     rm -rf "$cache"/scratch.*
     scratch=$(mktemp -d "$cache/scratch.XXXXXX")
     trap 'rm -rf "$scratch"' EXIT
