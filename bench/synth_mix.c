@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "qwen2.h"
 #include "synth.h"
 
 static const struct rf_synth_mix mixes[] = {
@@ -115,7 +116,7 @@ static bool holds(enum when when, int64_t layer, const struct rf_synth_shape *sh
     case FIRST_SIXTEENTH:
         return layer < layers / 16;
     case MORE_BITS:
-        return layer < layers / 8 || layer >= 7 * layers / 8 || (layer - layers / 8) % 3 == 2;
+        return rf_qwen2_more_bits(layer, layers);
     case SHARED_BY_4:
         return shape->heads / shape->heads_kv >= 4;
     }

@@ -6,13 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "qwen2.h"
 #include "synth.h"
 
 /* 100m is no released model: it has about 100 M parameters and, unlike 0.5b, rows that k-quants divide. */
-static const struct rf_synth_shape shapes[] = {
-    {"qwen2.5-0.5b", 24, 896, 4864, 14, 2, 151936, false}, {"qwen2.5-1.5b", 28, 1536, 8960, 12, 2, 151936, false},
-    {"qwen2.5-3b", 36, 2048, 11008, 16, 2, 151936, false}, {"qwen2.5-7b", 28, 3584, 18944, 28, 4, 152064, true},
-    {"100m", 12, 768, 2304, 12, 4, 22528, false},
+static const struct rf_synth_shape shapes[] = {{"100m", 12, 768, 2304, 12, 4, 22528, false},
+#define ROW(...) {__VA_ARGS__},
+                                               RF_QWEN2_SHAPES(ROW)
+#undef ROW
 };
 
 bool rf_synth_shape_find(const char *name, struct rf_synth_shape *shape) {

@@ -3,7 +3,6 @@
 
 import json
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
@@ -20,11 +19,6 @@ def local_size(name, spec):
     return {"columns": "16,4", "unpack": "8,8", "selftest": "16"}[name.split("_")[0]]
 
 
-def statistic(text, name):
-    found = re.search(rf"^ *{name} (\d+)$", text, re.M)
-    return int(found.group(1)) if found else None
-
-
 def record(model, name, spec, dump, compile_ms):
     """A kernels[] entry of sim.json; the loop is the one with the most work."""
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
@@ -38,26 +32,19 @@ def record(model, name, spec, dump, compile_ms):
     return {"name": name, "registers": loops["registers"], "spills": loops["spills"], "fills": loops["fills"],
             "stack_accesses": stack, "stack_bytes": loops["stack_bytes"], "uses_shared": loops["uses_shared"],
             "loop": {unit: hot[unit] for unit in ("fma", "cvt", "sfu", "ls")}, "macs_per_loop": hot["macs_per_loop"],
-            "instructions": statistic(dump, "Instructions"), "unknown_instructions": loops["unknown"],
+            "instructions": loops["stated_instructions"], "unknown_instructions": loops["unknown"],
             "compile_ms": compile_ms}
 
 
 def compile_all(command, env, catalogue, model, spirv_folder, paths):
     """Compiles the pipelines that `catalogue` lists with `command` (sm-dump in the userland), as far as they are of the
     arithmetic `paths` that the device takes; yields their records."""
-    lines = subprocess.run([catalogue], check=True, capture_output=True, text=True).stdout.splitlines()
-    for line in lines:
-        name, spirv, *spec = line.split()
+    for name, (spirv, spec) in dumps.catalogue_read(catalogue).items():
         if not any(f"_{path}" in name for path in paths) and not (name == "selftest" and "int8" in paths):
             continue
-        with tempfile.NamedTemporaryFile(suffix=".spv") as file:
-            file.write(dumps.own_spirv(pathlib.Path(spirv_folder), spirv))
-            file.flush()
-            options = [word for i, value in enumerate(spec) for word in ("--spec", f"{i}={value}")]
-            begin = time.monotonic()
-            done = subprocess.run([*command, *options, "--push", "64", file.name], capture_output=True, text=True, env=env)
-            wall_ms = (time.monotonic() - begin) * 1e3
-        if done.returncode != 0 or "---- Assembly" not in done.stdout:
-            yield {"name": name, "error": (done.stderr.strip().splitlines() or ["no assembly"])[-1]}
-        else:
-            yield record(model, name, spec, done.stdout, round(wall_ms))
+        begin = time.monotonic()
+        try:
+            dump = dumps.compiled(command, dumps.own_spirv(pathlib.Path(spirv_folder), spirv), spec, 64, env)
+            yield record(model, name, spec, dump, round((time.monotonic() - begin) * 1e3))
+        except dumps.CompileError as error:
+            yield {"name": name, "error": str(error)}

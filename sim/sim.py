@@ -13,6 +13,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 import kernels
 import picture
@@ -23,7 +24,6 @@ import record  # noqa: E402
 
 UBATCHES = (32, 64, 128, 256, 512, 1024)
 DRIVERS = ("trixie", "backports", "unstable")
-LAYERS = {"0.5b": 24, "1.5b": 28, "3b": 36, "7b": 28}
 RIVAL_UBATCHES = (64, 32, 128, 256, 512)
 DEVICE_SUBMISSIONS = 3  # Mesa's own, while it makes a device
 
@@ -37,7 +37,7 @@ class Impossible(SimError):
 
 
 def run_setup(script, *options):
-    """A set-up script's standard output; both scripts end with 3 where something cannot be had."""
+    """A set-up script's standard output; the scripts end with 3 where something cannot be had."""
     done = subprocess.run(["sh", str(ROOT / script), *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     sys.stderr.write(done.stderr)
     if done.returncode != 0:
@@ -59,7 +59,7 @@ class Sim:
     def command(self, *words):
         return ["sh", str(ROOT / "sim" / "userland" / "run.sh"), "--variant", self.variant, *map(str, words)]
 
-    def environment(self, report=None, **knobs):
+    def environment(self, **knobs):
         env = {key: value for key, value in os.environ.items() if not key.startswith(("GGML_", "VK_", "PANTHOR_SIM_"))}
         env["ROCKFILL_SIM_PANTHOR"] = str(self.folder / "libpanthor-sim.so")
         env["ROCKFILL_SIM_LIBRARIES"] = str(self.llama / "lib")
@@ -67,8 +67,6 @@ class Sim:
         # Mesa's shader cache is kept apart from the user's; setup.sh must not follow it there.
         env.setdefault("ROCKFILL_CACHE", str(pathlib.Path(env.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "rockfill"))
         env["XDG_CACHE_HOME"] = str(self.folder / "cache")
-        if report:
-            env["PANTHOR_SIM_REPORT"] = str(report)
         env.update({key: str(value) for key, value in knobs.items()})
         return env
 
@@ -90,21 +88,22 @@ class Sim:
 
     def bench(self, program, shape, prompt, ubatch, env, attention, limit_s):
         """llama-bench in the userland; its report, and what it printed."""
-        report = pathlib.Path(env["PANTHOR_SIM_REPORT"])
-        report.unlink(missing_ok=True)
         words = self.command(program, "-m", self.model(shape), "-p", prompt, "-n", 0, "-b", max(ubatch, 512), "-ub", ubatch,
                              "-r", 1, "-t", 2, "--no-warmup", "-ngl", 99, "-fa", attention, "-v", "-o", "jsonl")
-        try:
-            done = subprocess.run(words, env=env, capture_output=True, text=True, errors="replace", timeout=limit_s)
-        except subprocess.TimeoutExpired:
-            raise SimError(f"{' '.join(words)} ran for more than {limit_s} s") from None
-        return json.loads(report.read_text()) if report.exists() else {}, done
+        # Several may run at once, of the same model.
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            report = pathlib.Path(folder) / "report.json"
+            try:
+                done = subprocess.run(words, env={**env, "PANTHOR_SIM_REPORT": str(report)}, capture_output=True, text=True,
+                                      errors="replace", timeout=limit_s)
+            except subprocess.TimeoutExpired:
+                raise SimError(f"{' '.join(words)} ran for more than {limit_s} s") from None
+            return json.loads(report.read_text()) if report.exists() else {}, done
 
     def prefill(self, shape, prompt, ubatch, limit_s=900, attention=0, **knobs):
         """One prefill with rockfill: a graphs[] entry, without the modelled fields. Flash attention is off by default:
         the emulated CPU takes minutes for it; its products are the device's then, so that more is asked of the driver."""
-        env = self.environment(self.folder / f"report-{self.variant}-{shape}-{ubatch}.json", GGML_ROCKFILL_DEBUG=2,
-                               GGML_ROCKFILL_MEMORY="auto,once", GGML_SCHED_DEBUG=1, **knobs)
+        env = self.environment(GGML_ROCKFILL_DEBUG=2, GGML_ROCKFILL_MEMORY="auto,once", GGML_SCHED_DEBUG=1, **knobs)
         counts, done = self.bench(self.llama / "bin" / "llama-bench", shape, prompt, ubatch, env, attention, limit_s)
         splits = [int(number) for number in re.findall(r"## SPLIT #(\d+): (?:ROCKFILL|CPU)", done.stderr)]
         dispatches = re.findall(r"rockfill: .*?(\d+) dispatches", done.stderr)
@@ -114,7 +113,7 @@ class Sim:
 
     def rival_prefill(self, shape, prompt, ubatch, limit_s=900):
         """The same with the stock Vulkan backend and programs of the userland's own distribution."""
-        env = self.environment(self.folder / f"report-rival-{shape}-{ubatch}.json", GGML_VK_VISIBLE_DEVICES=0)
+        env = self.environment(GGML_VK_VISIBLE_DEVICES=0)
         for name in ("GGML_BACKEND_PATH", "ROCKFILL_SIM_LIBRARIES"):
             del env[name]
         counts, done = self.bench(self.root / "usr" / "bin" / "llama-bench", shape, prompt, ubatch, env, 0, limit_s)
@@ -137,12 +136,10 @@ def setup(build, variants):
     """Userlands, cross build and simulator; whatever is there already is kept."""
     for variant in variants:
         root = run_setup("sim/userland/setup.sh", "--variant", variant)
-    run_setup("deps/setup.sh", "--arm64")
+    run_setup("sim/userland/cross.sh", "--out", str(build / "sim" / "arm64"))
     loader = f"{root}/usr/lib/aarch64-linux-gnu/libvulkan.so.1"
     cross_build(ROOT / "sim" / "panthor", build / "sim", PANTHOR_SIM_ROOT=root, PANTHOR_SIM_TEST="OFF")
     cross_build(ROOT / "sim" / "model", build / "sim" / "dump", SIM_MODEL_DUMP="ON", SIM_MODEL_VULKAN=loader)
-    cross_build(ROOT, build / "sim" / "arm64", ROCKFILL_LLAMA_DIR=ROOT / "build" / "deps" / "llama-arm64",
-                ROCKFILL_PROGRAMS="OFF", ROCKFILL_GGML_VERSION=ggml_version(build))
 
 
 def cross_build(source, folder, **variables):
@@ -177,21 +174,20 @@ def kernel_table(rows):
 
 def speeds(sim, graphs, shape, prompt, splits_per_layer):
     """Dumps of what the shape needs, the calibration, and the modelled fields of each graph."""
-    out = sim.folder / f"dumps-{sim.variant}"
+    out = sim.folder / f"dumps-{sim.versions()['mesa']}"
     model = str(sim.build / "bin" / "sim-model")
     rival = sim.build / "deps" / "rival" / "lib" / "libggml-vulkan.so"
-    words = [sys.executable, ROOT / "sim" / "model" / "dumps.py", "--sim-model", model, "--spirv", sim.build / "spirv",
-             "--out", out, *(["--rival", rival] if rival.exists() else []), "--",
+    words = [sys.executable, ROOT / "sim" / "model" / "dumps.py", "--sim-model", model, "--catalogue",
+             sim.build / "bin" / "rockfill-catalogue", "--spirv", sim.build / "spirv", "--out", out, *(["--rival", rival] if rival.exists() else []), "--",
              *sim.command(sim.folder / "dump" / "sm-dump")]
-    subprocess.run(list(map(str, words)), check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(list(map(str, words)), check=True, stdout=subprocess.DEVNULL, env=sim.environment())
     points = []
     if rival.exists():
-        calibration = json.loads(subprocess.run([model, "calibrate", out / "list.txt"], check=True, capture_output=True,
-                                                text=True).stdout)
-        points = calibration["calibration"] if isinstance(calibration, dict) else calibration
+        points = json.loads(subprocess.run([model, "calibrate", out / "list.txt"], check=True, capture_output=True,
+                                           text=True).stdout)
     for graph in graphs:
-        options = ["--shape", shape, "--ubatch", str(graph["ubatch"]), "--prompt", str(prompt)]
-        options += ["--splits", str(splits_per_layer)]
+        options = ["--shape", shape, "--ubatch", str(graph["ubatch"]), "--prompt", str(prompt),
+                   "--splits", str(splits_per_layer)]
         options += ["--derate-by", "acc16-fp16"] if points else []
         graph.update(json.loads(subprocess.run([model, "graph", *options, out / "list.txt"], check=True,
                                                capture_output=True, text=True).stdout) | {
@@ -218,8 +214,8 @@ def ggml_version(build):
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build", type=pathlib.Path, help="build folder (default: build)")
-    parser.add_argument("--variants", default=",".join(DRIVERS), help="drivers, the last one is the reference: "
-                        f"{', '.join(DRIVERS)} (default: all, reference backports)")
+    parser.add_argument("--variants", default=",".join(DRIVERS), help=f"of {', '.join(DRIVERS)} (default: all); the "
+                        "micro-batches are run with backports, or with the last one")
     parser.add_argument("--rival", action="store_true", help="make sim-rival: the same prefill with llama.cpp's own Vulkan "
                         "backend, to build/results/rival.json")
     parser.add_argument("--shape", default="3b", help="rockfill-synth's shape (default: 3b)")
@@ -257,8 +253,9 @@ def main():
         graph, done = sim.prefill(args.shape, max(prompt, ubatch), ubatch)
         graphs.append(graph)
         print(f"  ubatch {ubatch}: {'completed' if not graph['oom'] else 'FAILED: ' + done.stderr[-300:]}", flush=True)
-    flash, _ = sim.prefill(args.shape, 32, 32, attention=1)
-    result["splits_per_layer"] = round(flash["splits"] / LAYERS[args.shape])
+    flash, done = sim.prefill(args.shape, 32, 32, attention=1)
+    layers = int(re.search(r"print_info: n_layer +=\s*(\d+)", done.stderr).group(1))
+    result["splits_per_layer"] = round(flash["splits"] / layers)
     result["calibration"] = speeds(sim, graphs, args.shape, prompt, result["splits_per_layer"])
     result["graphs"] = graphs
     graph_table(graphs)

@@ -68,9 +68,11 @@ bool rf_ggml_repack_usable(const struct rf_ggml_device *device, ggml_backend_buf
                            const struct ggml_tensor *node);
 // Whether `type` is one of them, or the CPU's type that their buffers carry.
 bool rf_ggml_repack_type_is(struct rf_ggml_device *device, ggml_backend_buffer_type_t type);
-// The plain weights of a buffer that keeps them twice (NULL: it does not), and a tensor's address in them.
-struct rf_buffer *rf_ggml_repack_plain(ggml_backend_buffer_t buffer);
-void *rf_ggml_repack_address(ggml_backend_buffer_t buffer, const struct ggml_tensor *tensor);
+// The plain weights of a buffer that keeps them twice; `*data` gets the tensor's address in them. NULL: it does not,
+// and
+// `*data` is left alone.
+struct rf_buffer *rf_ggml_repack_plain(ggml_backend_buffer_t buffer, const struct ggml_tensor *tensor,
+                                       const void **data);
 
 // backend_ggml.c
 ggml_backend_t rf_ggml_backend_create(struct rf_ggml_device *device);

@@ -122,11 +122,9 @@ bool rf_ggml_buffer_type_is(const struct rf_ggml_device *device, ggml_backend_bu
 struct rf_buffer *rf_ggml_buffer_of(const struct ggml_tensor *tensor, const void **data) {
     ggml_backend_buffer_t buffer = tensor->view_src != NULL ? tensor->view_src->buffer : tensor->buffer;
     *data = tensor->data;
-    struct rf_buffer *plain = buffer != NULL ? rf_ggml_repack_plain(buffer) : NULL;
-    if (plain != NULL) {
-        *data = rf_ggml_repack_address(buffer, tensor);
+    struct rf_buffer *plain = buffer != NULL ? rf_ggml_repack_plain(buffer, tensor, data) : NULL;
+    if (plain != NULL)
         return plain;
-    }
     // The interface's address-free test: its free function is ours alone.
     return buffer != NULL && buffer->iface.free_buffer == buffer_free ? context_of(buffer) : NULL;
 }

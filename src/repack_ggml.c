@@ -230,10 +230,10 @@ bool rf_ggml_repack_type_is(struct rf_ggml_device *device, ggml_backend_buffer_t
     return false;
 }
 
-struct rf_buffer *rf_ggml_repack_plain(ggml_backend_buffer_t buffer) {
-    return buffer->iface.free_buffer == buffer_free ? context_of(buffer)->plain : NULL;
-}
-
-void *rf_ggml_repack_address(ggml_backend_buffer_t buffer, const struct ggml_tensor *tensor) {
-    return plain_address(buffer, tensor);
+struct rf_buffer *rf_ggml_repack_plain(ggml_backend_buffer_t buffer, const struct ggml_tensor *tensor,
+                                       const void **data) {
+    if (buffer->iface.free_buffer != buffer_free)
+        return NULL;
+    *data = plain_address(buffer, tensor);
+    return context_of(buffer)->plain;
 }

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Compiles the kernels that the speed model needs with the stock Mali compiler and writes the list for sim-model.
 
-usage: dumps.py --sim-model PROGRAM --spirv FOLDER --out FOLDER [--rival LIBRARY] -- COMMAND...
+usage: dumps.py --sim-model PROGRAM --catalogue PROGRAM --spirv FOLDER --out FOLDER [--rival LIBRARY] -- COMMAND...
 
 COMMAND runs sm-dump (in the simulated Mali's userland); options and a SPIR-V file are appended. FOLDER of --spirv is the
-build's spirv/, with glslang's *.spv.h. LIBRARY is a libggml-vulkan.so with its symbols, such as the one deps/setup.sh makes
+build's spirv/, with glslang's *.spv.h; the catalogue is rockfill-catalogue. LIBRARY is a libggml-vulkan.so with its symbols, such as the one deps/setup.sh makes
 of the rival's package: its two published tiles are compiled, too (the large one takes the compiler most of a minute).
-Dumps that are there already are kept.
+Dumps of the same SPIR-V that are there already are kept: give each driver a folder of its own.
 """
 import argparse
 import pathlib
@@ -15,8 +15,9 @@ import re
 import struct
 import subprocess
 import sys
+import tempfile
 
-PATHS = {"int8": 0, "fp16": 1, "fp32": 2}
+PATHS = ("int8", "fp16", "fp32")
 SHAPES = ("0.5b", "1.5b", "3b", "7b")
 UBATCHES = (32, 64, 128, 256, 512, 1024)
 
@@ -62,33 +63,53 @@ def elf_objects(data):
     return objects
 
 
-def own_kernel(need):
-    """SPIR-V name and specialisation constants of a line that `sim-model needs` printed (src/matmul_parts.c)."""
+def catalogue_read(program):
+    """Name -> SPIR-V's name and specialisation constants, of every pipeline that rockfill-catalogue lists."""
+    lines = subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines()
+    return {name: (spirv, spec) for name, spirv, *spec in map(str.split, lines)}
+
+
+def catalogue_name(need):
+    """The catalogue's name of a line that `sim-model needs` printed."""
     role, path, *rest = need.split()
     if role == "columns":
-        return "columns", (PATHS[path], 0, 0)
-    if role == "tile":
-        return f"tile_{path}", (*map(int, rest), 0)
-    # granules and minimum of a format: src/format.c
-    formats = {"q4_K": (1, 1), "q6_K": (2, 0), "q8_0": (1, 0), "q5_0": (1, 0)}
-    return f"unpack_{rest[0]}", (PATHS[path], int(rest[1]), *formats[rest[0]])
+        return f"columns_{path}"
+    if role == "unpack":
+        return f"unpack_{rest[0]}_{path}_{rest[1]}"
+    lanes, tm, tn, granules, has_min = rest
+    return f"tile_{path}_{lanes}x{tm}x{tn}_g{granules}{'_min' if has_min == '1' else ''}"
+
+
+class CompileError(Exception):
+    """The last line that the compiler's program said."""
+
+
+def compiled(command, spirv, spec, push, env=None):
+    """What sm-dump, which `command` runs, prints of a kernel."""
+    with tempfile.NamedTemporaryFile(suffix=".spv") as file:
+        file.write(spirv)
+        file.flush()
+        options = [word for i, value in enumerate(spec) for word in ("--spec", f"{i}={value}")]
+        done = subprocess.run([*command, *options, "--push", str(push), file.name], capture_output=True, text=True, env=env)
+    if done.returncode != 0 or "---- Assembly" not in done.stdout:
+        raise CompileError((done.stderr.strip().splitlines() or ["no assembly in the output"])[-1])
+    return done.stdout
 
 
 def dump(command, out, name, spirv, spec, push):
-    path = out / f"{name}.txt"
-    if path.exists():
+    path, kernel = out / f"{name}.txt", out / f"{name}.spv"
+    if path.exists() and kernel.exists() and kernel.read_bytes() == spirv:
         return path.name
-    kernel = out / f"{name}.spv"
+    try:
+        path.write_text(compiled(command, spirv, spec, push))
+    except CompileError as error:
+        sys.exit(f"dumps.py: {name}: {error}")
     kernel.write_bytes(spirv)
-    options = [option for i, value in enumerate(spec) for option in ("--spec", f"{i}={value}")]
-    done = subprocess.run([*command, *options, "--push", str(push), str(kernel)], capture_output=True, text=True)
-    if done.returncode != 0 or "---- Assembly" not in done.stdout:
-        sys.exit(f"dumps.py: {name}: {done.stderr.strip() or 'no assembly in the output'}")
-    path.write_text(done.stdout)
     return path.name
 
 
 def own_lines(args, out):
+    catalogue = catalogue_read(args.catalogue)
     lines = []
     for path in PATHS:
         for shape in SHAPES:
@@ -96,8 +117,8 @@ def own_lines(args, out):
                 needs = [args.sim_model, "needs", "--shape", shape, "--ubatch", str(ubatch), "--path", path]
                 lines += subprocess.run(needs, check=True, capture_output=True, text=True).stdout.splitlines()
     for need in dict.fromkeys(lines):
-        source, spec = own_kernel(need)
-        name = need.replace(" ", "_")
+        name = catalogue_name(need)
+        source, spec = catalogue[name]
         yield f"{need} {dump(args.command, out, name, own_spirv(args.spirv, source), spec, 64)}"
 
 
@@ -114,6 +135,7 @@ def rival_lines(args, out):
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("\n\n", 2)[1].removeprefix("usage: "))
     parser.add_argument("--sim-model", required=True)
+    parser.add_argument("--catalogue", required=True)
     parser.add_argument("--spirv", required=True, type=pathlib.Path)
     parser.add_argument("--out", required=True, type=pathlib.Path)
     parser.add_argument("--rival", type=pathlib.Path)

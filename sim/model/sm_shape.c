@@ -4,12 +4,12 @@
 #include <stdbool.h>
 #include <string.h>
 
-// Dimensions: the published configurations; the same table as bench/synth_shape.c, which writes such models.
+#include "qwen2.h"
+
 static const struct sm_shape shapes[] = {
-    {"qwen2.5-0.5b", 24, 896, 4864, 14, 2, 151936},
-    {"qwen2.5-1.5b", 28, 1536, 8960, 12, 2, 151936},
-    {"qwen2.5-3b", 36, 2048, 11008, 16, 2, 151936},
-    {"qwen2.5-7b", 28, 3584, 18944, 28, 4, 152064},
+#define ROW(name, layers, embd, ff, heads, heads_kv, vocab, untied) {name, layers, embd, ff, heads, heads_kv, vocab},
+    RF_QWEN2_SHAPES(ROW)
+#undef ROW
 };
 
 const struct sm_shape *sm_shape_find(const char *name) {
@@ -18,12 +18,6 @@ const struct sm_shape *sm_shape_find(const char *name) {
         if (strcmp(name, shapes[i].name) == 0 || strcmp(name, shapes[i].name + family) == 0)
             return &shapes[i];
     return NULL;
-}
-
-// llama-quantize's rule for attn_v and ffn_down of Q4_K_M: the first and last eighth of the layers and every third one
-// between get more bits.
-static bool more_bits(int layer, int layers) {
-    return layer < layers / 8 || layer >= 7 * layers / 8 || (layer - layers / 8) % 3 == 2;
 }
 
 // Rows that the 256-wide blocks do not divide get the type with blocks of 32 that llama-quantize falls back to.
@@ -38,7 +32,7 @@ int sm_shape_kv(const struct sm_shape *shape) {
 }
 
 void sm_shape_products(const struct sm_shape *shape, int layer, struct sm_product products[SM_PRODUCTS_A_LAYER]) {
-    bool more = more_bits(layer, shape->layers);
+    bool more = rf_qwen2_more_bits(layer, shape->layers);
     int embd = shape->embd, kv = sm_shape_kv(shape), ff = shape->ff;
     const struct sm_product all[SM_PRODUCTS_A_LAYER] = {
         {format_of(false, embd), SM_INPUT_QKV, embd, embd}, {format_of(false, embd), SM_INPUT_QKV, kv, embd},

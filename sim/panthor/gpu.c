@@ -17,6 +17,12 @@
         .unpreserved_cs_reg_count = 4                                                                                  \
     }
 
+// What is alike in all rows; where a row calls one of these uncertain, it is taken over from the G610.
+#define COMMON                                                                                                         \
+    .tiler_features = 0x809, .mmu_features = 0x2830, .thread_features = THREAD_FEATURES, .max_threads = 2048,          \
+    .thread_max_workgroup_size = 1024, .thread_max_barrier_size = 1024, .texture_features = {TEXTURE_FEATURES},        \
+    .as_present = 0xff, .selected_coherency = DRM_PANTHOR_GPU_COHERENCY_NONE, .l2_present = 1, .tiler_present = 1
+
 static const struct ps_gpu rows[] = {
     // Mali-G610 MC4. Kernel log of many RK3588 boards (e.g. Radxa Rock 5 ITX and 5A on the dri-devel list, February
     // 2025); the rest read from a board: ../shared/facts/panthor-sim.md of this project.
@@ -26,19 +32,9 @@ static const struct ps_gpu rows[] = {
      .info = {.gpu_id = 0xa8670005,
               .csf_id = 0x40a0412,
               .l2_features = 0x7120306,
-              .tiler_features = 0x809,
+              COMMON,
               .mem_features = 0x301,
-              .mmu_features = 0x2830,
-              .thread_features = THREAD_FEATURES,
-              .max_threads = 2048,
-              .thread_max_workgroup_size = 1024,
-              .thread_max_barrier_size = 1024,
-              .texture_features = {TEXTURE_FEATURES},
-              .as_present = 0xff,
-              .selected_coherency = DRM_PANTHOR_GPU_COHERENCY_NONE,
-              .shader_present = 0x50005,
-              .l2_present = 1,
-              .tiler_present = 1},
+              .shader_present = 0x50005},
      .csif = CSIF(96),
      .timestamp_hz = 24000000},
     // Mali-G310 V2, one core. Kernel log in the thread "dt-bindings: gpu: mali-valhall-csf: Document i.MX95 support"
@@ -51,19 +47,9 @@ static const struct ps_gpu rows[] = {
      .info = {.gpu_id = 0xac740001,
               .csf_id = 0x40a0412,
               .l2_features = 0x7110306,
-              .tiler_features = 0x809,
+              COMMON,
               .mem_features = 0x1,
-              .mmu_features = 0x2830,
-              .thread_features = THREAD_FEATURES,
-              .max_threads = 2048,
-              .thread_max_workgroup_size = 1024,
-              .thread_max_barrier_size = 1024,
-              .texture_features = {TEXTURE_FEATURES},
-              .as_present = 0xff,
-              .selected_coherency = DRM_PANTHOR_GPU_COHERENCY_NONE,
               .shader_present = 0x1,
-              .l2_present = 1,
-              .tiler_present = 1,
               .core_features = 1},
      .csif = CSIF(96),
      .timestamp_hz = 24000000},
@@ -77,19 +63,9 @@ static const struct ps_gpu rows[] = {
      .info = {.gpu_id = 0xa8620004,
               .csf_id = 0x40a0412,
               .l2_features = 0x7120306,
-              .tiler_features = 0x809,
+              COMMON,
               .mem_features = 0x301,
-              .mmu_features = 0x2830,
-              .thread_features = THREAD_FEATURES,
-              .max_threads = 2048,
-              .thread_max_workgroup_size = 1024,
-              .thread_max_barrier_size = 1024,
-              .texture_features = {TEXTURE_FEATURES},
-              .as_present = 0xff,
-              .selected_coherency = DRM_PANTHOR_GPU_COHERENCY_NONE,
-              .shader_present = 0x1110055,
-              .l2_present = 1,
-              .tiler_present = 1},
+              .shader_present = 0x1110055},
      .csif = CSIF(96),
      .timestamp_hz = 24576000},
     // 5th generation (v13): Immortalis-G925, which Mesa's model list calls G725 (variant 4). Kernel log of a MediaTek
@@ -102,19 +78,9 @@ static const struct ps_gpu rows[] = {
      .info = {.gpu_id = 0xd8300015,
               .csf_id = 0x40d0412,
               .l2_features = 0x8130306,
-              .tiler_features = 0x809,
+              COMMON,
               .mem_features = 0x301,
-              .mmu_features = 0x2830,
-              .thread_features = THREAD_FEATURES,
-              .max_threads = 2048,
-              .thread_max_workgroup_size = 1024,
-              .thread_max_barrier_size = 1024,
-              .texture_features = {TEXTURE_FEATURES},
-              .as_present = 0xff,
-              .selected_coherency = DRM_PANTHOR_GPU_COHERENCY_NONE,
               .shader_present = 0xee0077,
-              .l2_present = 1,
-              .tiler_present = 1,
               .core_features = 4},
      .csif = CSIF(128),
      .timestamp_hz = 13000000},

@@ -6,26 +6,16 @@
 # Builds rockfill for arm64 in FOLDER (default: build/sim/arm64): the library, and in bin/ its test programs, demo and
 # benchmarks. They are for the pinned llama.cpp, whose arm64 libraries and programs deps/setup.sh puts in
 # build/deps/llama-arm64. Prints the library's path. Exit status: 3 if something cannot be had here, 1 for other errors.
+# shellcheck source-path=SCRIPTDIR
 set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 repo=$(CDPATH='' cd -- "$here/../.." && pwd)
 llama=$repo/build/deps/llama-arm64
+. "$here/report.sh"
 
 usage() {
     echo "usage: sim/userland/cross.sh [--out FOLDER]"
-}
-
-say() { printf 'sim: %s\n' "$*" >&2; }
-
-die() {
-    printf 'sim: error: %s\n' "$*" >&2
-    exit 1
-}
-
-cannot() {
-    printf 'sim: cannot be had here: %s\n' "$*" >&2
-    exit 3
 }
 
 out=$repo/build/sim/arm64

@@ -9,9 +9,11 @@
 #   ROCKFILL_SIM_PANTHOR    the simulated kernel driver (default: build/sim/libpanthor-sim.so)
 #   ROCKFILL_SIM_LIBRARIES  folders of arm64 libraries to look in first
 # On an arm64 machine with a panthor device of its own, the program runs on that (untested: nobody here has one).
+# shellcheck source-path=SCRIPTDIR
 set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+. "$here/report.sh"
 usage() {
     echo "usage: sim/userland/run.sh [--variant NAME] PROGRAM ARGUMENTS..."
 }
@@ -46,20 +48,14 @@ fi
 
 root=$(sh "$here/setup.sh" --variant "$variant")
 panthor=${ROCKFILL_SIM_PANTHOR:-$here/../../build/sim/libpanthor-sim.so}
-[ -e "$panthor" ] || {
-    echo "sim: error: no simulated driver at $panthor: make sim builds it" >&2
-    exit 1
-}
+[ -e "$panthor" ] || die "no simulated driver at $panthor: make sim builds it"
 icd=$(find "$root/usr/share/vulkan/icd.d" -name 'panfrost_icd*.json' | head -n 1)
 case $1 in
 */*) program=$1 ;;
 *) program=$root/usr/bin/$1 ;;
 esac
 shift
-[ -e "$program" ] || {
-    echo "sim: error: no program at $program" >&2
-    exit 1
-}
+[ -e "$program" ] || die "no program at $program"
 libraries=${ROCKFILL_SIM_LIBRARIES:+$ROCKFILL_SIM_LIBRARIES:}$root/usr/lib/aarch64-linux-gnu
 if [ "$(uname -m)" = aarch64 ]; then
     LD_PRELOAD=$panthor VK_DRIVER_FILES=$icd LD_LIBRARY_PATH=$libraries exec "$program" "$@"

@@ -6,6 +6,7 @@
 # not pinned but recorded, in versions.json beside the root.
 #
 # A root appears by one rename: a run can be interrupted anywhere and repeated.
+# shellcheck source-path=SCRIPTDIR
 set -eu
 
 cache=${ROCKFILL_CACHE:-${XDG_CACHE_HOME:-${HOME:?set HOME or ROCKFILL_CACHE}/.cache}/rockfill}/sim
@@ -15,7 +16,7 @@ case $cache in
 *) cache=$PWD/$cache ;;
 esac
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-impossible=3 # the exit status of "cannot be had here", as opposed to a mistake
+. "$(dirname -- "$0")/report.sh"
 
 usage() {
     cat <<END
@@ -30,20 +31,8 @@ Makes a userland of the simulated Mali and prints its root's path. Needs apt and
 
 Cache: $cache (ROCKFILL_CACHE names another folder than its parent).
 ROCKFILL_DEBIAN_MIRROR is the archive's address on machines that are not Debian; else apt's own is taken.
-Exit status: $impossible if it cannot be had here (no network, no apt, or the archive lacks something), 1 for other errors.
+Exit status: 3 if it cannot be had here (no network, no apt, or the archive lacks something), 1 for other errors.
 END
-}
-
-say() { printf 'sim: %s\n' "$*" >&2; }
-
-die() {
-    printf 'sim: error: %s\n' "$*" >&2
-    exit 1
-}
-
-cannot() {
-    printf 'sim: cannot be had here: %s\n' "$*" >&2
-    exit $impossible
 }
 
 variant=backports refresh='' offline=''
