@@ -4,7 +4,7 @@
 # Debian packages: which are missing, and their installation. Nothing is started when none is missing.
 
 # Debian 12 is the oldest release that has them all; names without versions, so that newer releases work alike.
-packages_all="gcc g++ make cmake git unzip python3 clang clang-format clang-tidy glslang-tools spirv-tools
+packages_all="gcc g++ make cmake pkg-config git unzip python3 clang clang-format clang-tidy glslang-tools spirv-tools
     libvulkan-dev mesa-vulkan-drivers vulkan-validationlayers vulkan-tools libjansson-dev"
 packages_for_llama="g++ make cmake git"
 packages_for_cross="gcc-aarch64-linux-gnu g++-aarch64-linux-gnu make cmake git"

@@ -78,6 +78,11 @@ class Sim:
         """What the root was made of; setup.sh wrote it."""
         return json.loads((self.root.parent / "versions.json").read_text())
 
+    def packages(self):
+        """Every package of the root and of the emulator, with its version: what a result was made with."""
+        emulator = self.root.parent.parent / "emulator" / "versions.json"
+        return {**self.versions()["packages"], **(json.loads(emulator.read_text()) if emulator.exists() else {})}
+
     def model(self, shape):
         path = self.models / f"{shape}-q4_k_m-zero.gguf"
         if not path.exists():
@@ -243,7 +248,8 @@ def main():
               f"{'completed' if not small['oom'] and small['used'] else 'FAILED'}, scratch {small['peak_scratch_mib']} MiB")
         rows = compile_kernels(sim, {*paths, "fp32"})
         kernel_table(rows)
-        result["drivers"].append({"variant": variant, "driver": versions["mesa"], "kernels": rows, "small": small})
+        result["drivers"].append({"variant": variant, "driver": versions["mesa"], "packages": sim.packages(), "kernels": rows,
+                                  "small": small})
         if variant == reference:
             result.update(driver=versions["mesa"], kernels=rows)
     sim = Sim(build, reference)
@@ -270,9 +276,9 @@ def rival(build, shape):
     setup(build, ["backports", "rival"])
     sim = Sim(build, "rival")
     versions = sim.versions()
-    packages = versions["packages"]
+    packages = sim.packages()
     result = {**record.header(), "driver": versions["mesa"], "llama_cpp": packages.get("llama.cpp-tools"),
-              "ggml": packages.get("libggml0"), "graphs": []}
+              "ggml": packages.get("libggml0"), "packages": packages, "graphs": []}
     print(f"Mesa {result['driver']}, llama.cpp {result['llama_cpp']}, ggml {result['ggml']}", flush=True)
     for ubatch in RIVAL_UBATCHES:
         entry, _ = sim.rival_prefill(shape, 512, ubatch)

@@ -77,6 +77,13 @@ def compiles(ctx):
         check(not row["unknown_instructions"], f"{row['name']}: unknown instructions {row['unknown_instructions']}")
 
 
+def arm64_unit(ctx):
+    """The library's own unit test as it runs on the board: cross-built, over the stock driver."""
+    sim = prepared(ctx)
+    run = ctx.run(sim.command(sim.arm64 / "bin" / "rockfill-unit"), env=sim.environment(GGML_ROCKFILL_DEBUG=2))
+    check(re.search(r"\b\d\d passed, 0 failed", run.out), f"it ended in: {run.out[-200:]}")
+
+
 def prefill(ctx, **knobs):
     sim = prepared(ctx)
     graph, done = sim.prefill("100m", 64, 64, limit_s=300, **knobs)
@@ -105,7 +112,8 @@ def ends_well(name, said, **knobs):
 def tests():
     first = sim_run.DEVICE_SUBMISSIONS + 4
     return [Test("sim-no-network", no_network), Test("sim-speed-model", speed_model), Test("sim-catalogue", catalogue),
-            Test("sim-panthor", panthor, limit_s=1200), Test("sim-pipelines", compiles, limit_s=1200), Test("sim-prefill", small_prefill, limit_s=1200),
+            Test("sim-panthor", panthor, limit_s=1200), Test("sim-pipelines", compiles, limit_s=1200), Test("sim-arm64-unit", arm64_unit, limit_s=600),
+            Test("sim-prefill", small_prefill, limit_s=1200),
             ends_well("sim-allocation-fails", "host memory", PANTHOR_SIM_BO_LIMIT_MIB=48),
             ends_well("sim-lost-device", "out of use from here on", PANTHOR_SIM_LOSE_AT=first),
             ends_well("sim-hung-job", "out of use from here on", PANTHOR_SIM_HANG_AT=first,
