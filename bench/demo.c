@@ -109,6 +109,9 @@ static bool speeds_measure(struct run *run) {
     double pp_cpu[REPETITIONS_MAX], pp_accelerated[REPETITIONS_MAX];
     double tg_cpu[REPETITIONS_MAX], tg_accelerated[REPETITIONS_MAX];
     size_t count = (size_t)run->options->repetitions;
+    if (count == 0) {
+        return true;
+    }
     for (size_t i = 0; i < count; i++) {
         fprintf(stderr, "%s: measuring, %zu of %zu\n", run->name, i + 1, count);
         if (!speed_take(&run->cpu, RF_DEMO_PROMPT_SPEED, &pp_cpu[i]) ||
@@ -134,20 +137,22 @@ static void verdict_print(const struct run *run) {
     const struct rf_demo_reply *cpu = &run->cpu_answer;
     printf("prompt: %d tokens%s\n", cpu->prompt_tokens, cpu->templated ? " in the model's chat template" : "");
     if (cpu->first_difference < 0) {
-        printf("tokens: all %d equal\n", RF_DEMO_NEW_TOKENS);
+        printf("tokens: all %d equal\n", run->options->new_tokens);
     } else {
         printf("tokens: equal up to new token %d of %d; there the CPU prefers its own by %.3f %%: %s\n",
-               cpu->first_difference, RF_DEMO_NEW_TOKENS, 100.0 * cpu->margin,
+               cpu->first_difference, run->options->new_tokens, 100.0 * cpu->margin,
                answers_agree(run) ? "rounding" : "FAILURE, this is more than rounding (2 %)");
     }
     fflush(stdout);
 }
 
 static void speeds_print(const struct run *run) {
-    printf("tokens a second (median of %d)   pp%d    tg%d\n", run->options->repetitions, RF_DEMO_PROMPT_TOKENS,
-           RF_DEMO_NEW_TOKENS);
-    printf("  CPU                        %9.1f %7.1f\n", run->pp_cpu, run->tg_cpu);
-    printf("  %-26s %9.1f %7.1f\n", run->options->registry, run->pp_accelerated, run->tg_accelerated);
+    if (run->options->repetitions > 0) {
+        printf("tokens a second (median of %d)   pp%d    tg%d\n", run->options->repetitions, RF_DEMO_PROMPT_TOKENS,
+               RF_DEMO_NEW_TOKENS);
+        printf("  CPU                        %9.1f %7.1f\n", run->pp_cpu, run->tg_cpu);
+        printf("  %-26s %9.1f %7.1f\n", run->options->registry, run->pp_accelerated, run->tg_accelerated);
+    }
     printf("device: %s\n", run->device.device);
     if (run->device.software_device) {
         printf("This device is a software rasteriser: a CPU program posing as a GPU. Its speed means nothing.\n");
@@ -163,11 +168,17 @@ static json_t *run_describe(const struct run *run) {
     json_t *difference = cpu->first_difference < 0 ? json_null()
                                                    : json_pack("{s:i, s:f}", "position", (int)cpu->first_difference,
                                                                "cpu_margin", cpu->margin);
-    return json_pack("{s:s, s:s, s:b, s:i, s:i, s:b, s:o, s:f, s:f, s:f, s:f}", "model", run->name, "device",
-                     run->device.device, "software_device", (int)run->device.software_device, "prompt_tokens",
-                     (int)cpu->prompt_tokens, "new_tokens", (int)RF_DEMO_NEW_TOKENS, "tokens_equal",
-                     cpu->first_difference < 0, "first_difference", difference, "pp_cpu", run->pp_cpu, "pp_rockfill",
-                     run->pp_accelerated, "tg_cpu", run->tg_cpu, "tg_rockfill", run->tg_accelerated);
+    json_t *description = json_pack("{s:s, s:s, s:b, s:i, s:i, s:b, s:o}", "model", run->name, "device",
+                                    run->device.device, "software_device", (int)run->device.software_device,
+                                    "prompt_tokens", (int)cpu->prompt_tokens, "new_tokens", run->options->new_tokens,
+                                    "tokens_equal", cpu->first_difference < 0, "first_difference", difference);
+    if (description && run->options->repetitions > 0) {
+        json_object_set_new(description, "pp_cpu", json_real(run->pp_cpu));
+        json_object_set_new(description, "pp_rockfill", json_real(run->pp_accelerated));
+        json_object_set_new(description, "tg_cpu", json_real(run->tg_cpu));
+        json_object_set_new(description, "tg_rockfill", json_real(run->tg_accelerated));
+    }
+    return description;
 }
 
 static enum rf_demo_exit run_compute(struct run *run, json_t *runs) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "demo_options.h"
+#include "demo_worker.h"
 #include "text.h"
 
 #include <errno.h>
@@ -23,7 +24,8 @@ static const char help[] =
     "  --out FILE         where to write the measurements (default build/results/demo.json)\n"
     "  --software NAME    without a GPU, ask the library for this software device, for example llvmpipe; its speed\n"
     "                     means nothing (ignored when " RF_DEMO_DEVICE_VARIABLE " is set)\n"
-    "  --repetitions N    of each measurement, 1 to 99 (default 3; the median counts)\n"
+    "  --repetitions N    of each measurement, 0 to 99 (default 3; the median counts; 0: only the answers)\n"
+    "  --tokens N         of each answer, 1 to 64 (default 64)\n"
     "  --threads N        of the CPU, 1 to 512 (default: one a processor, small cores of a big.LITTLE chip left out)\n"
     "  --registry NAME    the library's name among ggml's backends (default ROCKFILL)\n"
     "  --ggml FOLDER      where ggml's CPU backend lies (default: beside libggml)\n"
@@ -35,12 +37,19 @@ static const char help[] =
     "written.\n";
 
 static const struct option known_options[] = {
-    {"library", required_argument, NULL, 'l'},  {"prompt", required_argument, NULL, 'p'},
-    {"models", no_argument, NULL, 'm'},         {"out", required_argument, NULL, 'o'},
-    {"software", required_argument, NULL, 's'}, {"repetitions", required_argument, NULL, 'r'},
-    {"threads", required_argument, NULL, 't'},  {"registry", required_argument, NULL, 'g'},
-    {"ggml", required_argument, NULL, 'd'},     {"verbose", no_argument, NULL, 'v'},
-    {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
+    {"library", required_argument, NULL, 'l'},
+    {"prompt", required_argument, NULL, 'p'},
+    {"models", no_argument, NULL, 'm'},
+    {"out", required_argument, NULL, 'o'},
+    {"software", required_argument, NULL, 's'},
+    {"repetitions", required_argument, NULL, 'r'},
+    {"threads", required_argument, NULL, 't'},
+    {"registry", required_argument, NULL, 'g'},
+    {"ggml", required_argument, NULL, 'd'},
+    {"verbose", no_argument, NULL, 'v'},
+    {"tokens", required_argument, NULL, 'n'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
 };
 
 static bool number_parse(const char *name, const char *text, int lowest, int highest, int *number) {
@@ -72,7 +81,9 @@ static bool option_take(struct rf_demo_options *options, int letter, const char 
         options->software = optarg;
         return true;
     case 'r':
-        return number_parse("repetitions", optarg, 1, 99, &options->repetitions);
+        return number_parse("repetitions", optarg, 0, 99, &options->repetitions);
+    case 'n':
+        return number_parse("tokens", optarg, 1, RF_DEMO_NEW_TOKENS, &options->new_tokens);
     case 't':
         return number_parse("threads", optarg, 1, 512, &options->threads);
     case 'g':
@@ -111,7 +122,8 @@ static bool options_check(const struct rf_demo_options *options, const char *pro
 enum rf_demo_options_result rf_demo_options_parse(struct rf_demo_options *options, int argc, char **argv) {
     const char *prompt_path = NULL;
     int letter;
-    *options = (struct rf_demo_options){.registry = "ROCKFILL", .out = "build/results/demo.json", .repetitions = 3};
+    *options = (struct rf_demo_options){
+        .registry = "ROCKFILL", .out = "build/results/demo.json", .repetitions = 3, .new_tokens = RF_DEMO_NEW_TOKENS};
     while ((letter = getopt_long(argc, argv, "", known_options, NULL)) != -1) {
         if (letter == 'h') {
             fputs(help, stdout);

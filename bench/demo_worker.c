@@ -83,9 +83,10 @@ static void model_open(struct worker_state *state, bool software, struct rf_demo
 
 // Writes the answer token by token as it comes, and notes the first that differs from the expected answer. From there
 // on the two have different texts before them, so later differences mean nothing.
-static bool answer_generate(struct rf_llm *llm, const struct rf_demo_request *request, struct rf_demo_reply *reply) {
+static bool answer_generate(struct rf_llm *llm, int count, const struct rf_demo_request *request,
+                            struct rf_demo_reply *reply) {
     size_t size = (size_t)rf_llm_vocabulary_size(llm);
-    for (int i = 0; i < RF_DEMO_NEW_TOKENS; i++) {
+    for (int i = 0; i < count; i++) {
         llama_token token = rf_llm_greedy_token(llm);
         if (token < 0) {
             fprintf(stderr, "error: new token %d: the logits hold a NaN or an infinity\n", i);
@@ -100,7 +101,7 @@ static bool answer_generate(struct rf_llm *llm, const struct rf_demo_request *re
         reply->tokens[i] = token;
         rf_llm_token_print(llm, token, stdout);
         fflush(stdout);
-        if (i + 1 < RF_DEMO_NEW_TOKENS && !rf_llm_token_compute(llm, token)) {
+        if (i + 1 < count && !rf_llm_token_compute(llm, token)) {
             return false;
         }
     }
@@ -124,7 +125,7 @@ static void prompt_answer(struct worker_state *state, const struct rf_demo_reque
     reply->prompt_tokens = prompt ? rf_llm_text_tokenise(state->llm, prompt, reply->templated, &tokens) : -1;
     if (reply->prompt_tokens >= 0 && prompt_is_long_enough(reply->prompt_tokens) &&
         rf_llm_prompt_compute(state->llm, tokens, reply->prompt_tokens) &&
-        answer_generate(state->llm, request, reply)) {
+        answer_generate(state->llm, state->options->new_tokens, request, reply)) {
         reply->status = RF_DEMO_DONE;
     }
     free(tokens);

@@ -30,7 +30,8 @@ struct rf_demo_options {
     const char *out;      // measurement file
     char *const *models;
     int model_count;
-    int repetitions;
+    int repetitions; // of each speed; 0: only the answers
+    int new_tokens;  // of an answer, at most RF_DEMO_NEW_TOKENS
     int threads; // 0: rf_host_threads_default()
     bool verbose;
 };
