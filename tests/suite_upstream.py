@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Upstream's own test-backend-ops, unmodified, on the device."""
 
-import re
+import sys
 
-from harness import ALONE, Skipped, Test, check, memory_available_mib
+from harness import ALONE, ROOT, Skipped, Test, check, memory_available_mib
+
+sys.path.insert(0, str(ROOT / "sim"))
+import backend_ops  # noqa: E402
 
 # These quantise a thousand million weights each, alone in one thread: minutes of processor time and 6 GiB of memory.
 LARGE = "m=4096,"
 LARGE_MIB = 7000
-COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-CASE = re.compile(r"^\s*(MUL_MAT(?:_ID)?)\((.*)\): (.*)$")
-
 TYPES = ("f32 f16 bf16 q4_0 q4_1 q5_0 q5_1 q8_0 q2_K q3_K q4_K q5_K q6_K iq4_nl iq4_xs mxfp4").split()
 
 
@@ -19,14 +19,7 @@ def run_cases(ctx, op, pattern, env):
     argv = [ctx.build.llama_program("test-backend-ops"), "test", "-b", "ROCKFILL0", "-o", op, "-p", pattern]
     run = ctx.run(argv, env=ctx.environment(GGML_BACKEND_PATH=ctx.build.library, GGML_ROCKFILL_MIN_BATCH="1", **env),
                   expect=None)
-    claimed, failed = [], []
-    for line in COLOUR.sub("", run.out).splitlines():
-        match = CASE.match(line)
-        if match and match.group(1) == op and "not supported" not in match.group(3):
-            claimed.append(match.group(2))
-            if match.group(3).strip() != "OK":
-                failed.append(f"{match.group(2)}: {match.group(3)}")
-    return run, claimed, failed
+    return run, *backend_ops.read(run.out, op)
 
 
 def upstream(name, op, pattern, least, limit_s, env=None, counts=False, **more):
@@ -37,10 +30,9 @@ def upstream(name, op, pattern, least, limit_s, env=None, counts=False, **more):
         if counts:
             ctx.test.fields["backend_ops"] = {op: (len(claimed), len(claimed) - len(failed))}
         check(not failed, f"{len(failed)} of {len(claimed)} cases failed: {'; '.join(failed)[:300]}")
-        summary = re.search(r"(\d+)/(\d+) tests passed", COLOUR.sub("", run.out))
-        check(summary and run.status == 0, f"test-backend-ops did not get to its end: status {run.status}")
-        check(int(summary.group(1)) == int(summary.group(2)) == len(claimed),
-              f"{op}: {summary.group(1)} of {summary.group(2)} passed, {len(claimed)} were understood")
+        counted = backend_ops.summary(run.out)
+        check(counted and run.status == 0, f"test-backend-ops did not get to its end: status {run.status}")
+        check(counted == (len(claimed), len(claimed)), f"{op}: {counted} passed, {len(claimed)} were understood")
         check(len(claimed) >= least, f"{len(claimed)} cases were claimed, {least} should be")
         # Failing over to the CPU would pass, too.
         check(not run.lines(), f"the plug-in complained: {run.lines()[:1]}")
