@@ -199,7 +199,21 @@ int ps_bo_set_label(void *argument) {
     return 0;
 }
 
-// All memory is the host's, so that there is nothing to flush: only the ranges are checked.
+// CPU cache lines of an object are cleaned (and invalidated): by BO_SYNC, or by the driver's own instructions.
+static void bo_flush(uint32_t handle, uint64_t offset_bytes, uint64_t size_bytes, bool invalidate) {
+    ps_log(PS_LOG_CALLS, "buffer object %u: CPU cache %s, 0x%llx + 0x%llx", handle,
+           invalidate ? "cleaned and invalidated" : "cleaned", (unsigned long long)offset_bytes,
+           (unsigned long long)size_bytes);
+}
+
+void ps_bo_flush(uint64_t file_offset, uint64_t size_bytes, bool invalidate) {
+    for (uint32_t i = 1; i < bo_end; i++) {
+        const struct bo *bo = &bos[i];
+        if (bo->size_bytes > 0 && file_offset >= bo->file_offset && file_offset - bo->file_offset < bo->size_bytes)
+            bo_flush(i, file_offset - bo->file_offset, size_bytes, invalidate);
+    }
+}
+
 int ps_bo_sync(void *argument) {
     const struct drm_panthor_bo_sync *sync = argument;
     void *copy;
@@ -214,6 +228,9 @@ int ps_bo_sync(void *argument) {
             result = ps_log_refuse(ENOENT, "BO_SYNC of %u, which is not a handle", ops[i].handle);
         else if (ops[i].size > bo->size_bytes || ops[i].offset > bo->size_bytes - ops[i].size)
             result = ps_log_refuse(EINVAL, "BO_SYNC of %u beyond its end", ops[i].handle);
+        else
+            bo_flush(ops[i].handle, ops[i].offset, ops[i].size,
+                     ops[i].type == DRM_PANTHOR_BO_SYNC_CPU_CACHE_FLUSH_AND_INVALIDATE);
     }
     free(copy);
     return result;

@@ -28,6 +28,9 @@ void ps_bo_unmap(uint32_t handle);
 // Whether this part of the memory file belongs to one object that may be mapped by the CPU.
 bool ps_bo_owns_file_range(uint64_t offset_bytes, uint64_t size_bytes);
 
+// The driver cleaned (and invalidated) the CPU's cache lines of that part of the memory file itself.
+void ps_bo_flush(uint64_t file_offset, uint64_t size_bytes, bool invalidate);
+
 struct ps_bo_stats {
     uint64_t bytes, bytes_peak, count, count_peak, created, largest_bytes;
     uint64_t pinned_bytes, pinned_peak_bytes; // of objects with mappings: their pages cannot be moved or swapped

@@ -18,6 +18,7 @@
 #include <drm/drm.h>
 
 #include "bo.h"
+#include "cache.h"
 #include "ioctl.h"
 #include "knobs.h"
 #include "lock.h"
@@ -106,8 +107,12 @@ static void *map_node(void *address, size_t bytes, int protection, int flags, in
     ps_lock_drop();
     if (registers)
         return map_registers(address, bytes, protection, flags);
-    if (object)
-        return NEXT(mmap)(address, bytes, protection, flags, fd, offset);
+    if (object) {
+        void *mapped = NEXT(mmap)(address, bytes, protection, flags, fd, offset);
+        if (mapped != MAP_FAILED)
+            ps_cache_mapped(mapped, bytes, (uint64_t)offset);
+        return mapped;
+    }
     errno = -ps_log_refuse(EINVAL, "mmap of %zu bytes at 0x%llx, which is no buffer object", bytes,
                            (unsigned long long)offset);
     return MAP_FAILED;

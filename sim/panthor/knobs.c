@@ -29,6 +29,7 @@ static const struct number {
     {"HANG_AT", offsetof(struct ps_knobs, hang_at), 0, 0, UINT32_MAX},
     // The kernel's: JOB_TIMEOUT_MS in panthor_sched.c.
     {"JOB_TIMEOUT_MS", offsetof(struct ps_knobs, job_timeout_ms), 5000, 0, 86400000},
+    {"FLUSHES", offsetof(struct ps_knobs, flushes), 0, 0, 1},
     {"LOG", offsetof(struct ps_knobs, log), 0, 0, 2},
 };
 static const char *const texts[] = {"GPU", "REPORT"};

@@ -16,6 +16,7 @@ struct ps_knobs {
     uint64_t lose_at;        // the submission, from 1, from which on each one faults; 0: none
     uint64_t hang_at;        // the submission that never ends; 0: none
     uint64_t job_timeout_ms; // until the kernel gives a hung job up; 0: never
+    uint64_t flushes;        // 1: the driver's cache maintenance is seen (cache.h)
     uint64_t log;            // PS_LOG_*
 };
 

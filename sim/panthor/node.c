@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cache.h"
 #include "knobs.h"
 #include "lock.h"
 #include "log.h"
@@ -43,6 +44,7 @@ int ps_node_open(int open_flags) {
     ps_lock_drop();
     if (!made)
         return -1;
+    ps_cache_watch();
     return fcntl(file, open_flags & O_CLOEXEC ? F_DUPFD_CLOEXEC : F_DUPFD, 3);
 }
 
