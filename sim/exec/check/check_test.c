@@ -55,7 +55,7 @@ static void fake_free(struct fake *fake) {
 }
 
 int main(void) {
-    const struct test *const tables[] = {rule_tests, taint_tests, memory_tests, race_tests};
+    const struct test *const tables[] = {rule_tests, taint_tests, memory_tests, race_tests, coherent_tests};
     for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++) {
         for (const struct test *test = tables[t]; test->name != NULL; test++) {
             struct fake fake;
