@@ -270,6 +270,7 @@ static void races_check(struct traffic *traffic) {
     const struct mx_moment *moment = traffic->moment;
     const struct mx_message *message = traffic->message;
     struct mx_check_worker *worker = moment->worker;
+    struct mx_race_cursor shared_cursor = {0}, global_cursor = {0};
     uint64_t last = UINT64_MAX;
     for (uint32_t bits = traffic->lanes; bits != 0; bits &= bits - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(bits);
@@ -281,11 +282,15 @@ static void races_check(struct traffic *traffic) {
                                       .epoch = worker->epoch,
                                       .warp = moment->warp->index};
         uint32_t unchanged = message->access == MX_STORE ? unchanged_of(traffic, lane) : 0;
-        enum mx_race_verdict verdict = mx_race_access(is_shared ? worker->shared_races : moment->check->races, &actor,
-                                                      message->access, last, message->bytes, unchanged);
+        enum mx_race_verdict verdict = is_shared ? mx_race_access(worker->shared_races, &shared_cursor, &actor,
+                                                                  message->access, last, message->bytes, unchanged)
+                                                 : mx_race_access(moment->check->races, &global_cursor, &actor,
+                                                                  message->access, last, message->bytes, unchanged);
         traffic->same |= (uint32_t)(verdict == MX_RACE_SAME) << lane;
         traffic->conflict |= (uint32_t)(verdict == MX_RACE_CONFLICT) << lane;
     }
+    mx_race_release(worker->shared_races, &shared_cursor);
+    mx_race_release(moment->check->races, &global_cursor);
 }
 
 static void races_report(const struct traffic *traffic) {

@@ -17,15 +17,15 @@
 #define FLAG_UNCHANGED (UINT64_C(1) << 29) // stores: none of them changed the value
 #define EPOCH_MASK 0xfffffu
 
-struct page {
+struct mx_race_page {
     uint64_t number;          // address / PAGE_BYTES
     uint32_t unit;            // bytes a cell: 8, 4, 2 or 1
     uint64_t *reads, *writes; // of each cell; NULL: none yet
 };
 
-struct shard {
+struct mx_race_shard {
     pthread_mutex_t lock;
-    struct page **slots; // open addressing
+    struct mx_race_page **slots; // open addressing
     uint32_t slot_count, used;
 };
 
@@ -33,7 +33,7 @@ struct mx_race_map {
     bool is_private;
     uint64_t limit_bytes;
     atomic_uint_fast64_t bytes, dropped;
-    struct shard shards[SHARDS];
+    struct mx_race_shard shards[SHARDS];
 };
 
 struct mx_race_map *mx_race_new(bool is_private, uint64_t limit_bytes) {
@@ -49,7 +49,7 @@ struct mx_race_map *mx_race_new(bool is_private, uint64_t limit_bytes) {
 
 void mx_race_clear(struct mx_race_map *map) {
     for (uint32_t i = 0; i < SHARDS; i++) {
-        struct shard *shard = &map->shards[i];
+        struct mx_race_shard *shard = &map->shards[i];
         for (uint32_t s = 0; s < shard->slot_count; s++) {
             if (shard->slots[s] == NULL)
                 continue;
@@ -91,16 +91,16 @@ static void *take(struct mx_race_map *map, uint64_t bytes) {
     return memory;
 }
 
-static struct page **slot_of(struct shard *shard, uint64_t number) {
+static struct mx_race_page **slot_of(struct mx_race_shard *shard, uint64_t number) {
     uint32_t slot = (uint32_t)(hash(number) / SHARDS) & (shard->slot_count - 1);
     while (shard->slots[slot] != NULL && shard->slots[slot]->number != number)
         slot = (slot + 1) & (shard->slot_count - 1);
     return &shard->slots[slot];
 }
 
-static bool shard_grow(struct shard *shard) {
-    struct shard grown = {.slot_count = shard->slot_count > 0 ? 2 * shard->slot_count : SLOTS_FIRST};
-    grown.slots = calloc(grown.slot_count, sizeof(struct page *));
+static bool shard_grow(struct mx_race_shard *shard) {
+    struct mx_race_shard grown = {.slot_count = shard->slot_count > 0 ? 2 * shard->slot_count : SLOTS_FIRST};
+    grown.slots = calloc(grown.slot_count, sizeof(struct mx_race_page *));
     if (grown.slots == NULL)
         return false;
     for (uint32_t i = 0; i < shard->slot_count; i++)
@@ -112,16 +112,16 @@ static bool shard_grow(struct shard *shard) {
     return true;
 }
 
-static struct page *page_of(struct mx_race_map *map, struct shard *shard, uint64_t number) {
+static struct mx_race_page *page_of(struct mx_race_map *map, struct mx_race_shard *shard, uint64_t number) {
     if (2 * shard->used >= shard->slot_count && !shard_grow(shard))
         return NULL;
-    struct page **slot = slot_of(shard, number);
+    struct mx_race_page **slot = slot_of(shard, number);
     if (*slot != NULL)
         return *slot;
     *slot = take(map, sizeof **slot);
     if (*slot == NULL)
         return NULL;
-    **slot = (struct page){.number = number, .unit = 8};
+    **slot = (struct mx_race_page){.number = number, .unit = 8};
     shard->used++;
     return *slot;
 }
@@ -142,7 +142,7 @@ static bool cells_split(struct mx_race_map *map, uint64_t **cells, uint32_t unit
 }
 
 // So that cells fit what lies there. False: no memory; then the page stays as it is.
-static bool page_fit(struct mx_race_map *map, struct page *page, uint32_t offset, uint32_t bytes, bool writes) {
+static bool page_fit(struct mx_race_map *map, struct mx_race_page *page, uint32_t offset, uint32_t bytes, bool writes) {
     uint32_t unit = page->unit;
     while ((offset | bytes) & (unit - 1))
         unit /= 2;
@@ -230,7 +230,7 @@ static bool is_unchanged(uint32_t unchanged, uint32_t first, uint32_t unit) {
     return (unchanged & wanted) == wanted;
 }
 
-static enum mx_race_verdict page_access(const struct mx_race_map *map, struct page *page, uint64_t own,
+static enum mx_race_verdict page_access(const struct mx_race_map *map, struct mx_race_page *page, uint64_t own,
                                         enum mx_access access, uint32_t offset, uint32_t bytes, uint32_t unchanged) {
     enum mx_race_verdict worst = MX_RACE_NONE;
     for (uint32_t done = 0; done < bytes; done += page->unit) {
@@ -249,32 +249,39 @@ static enum mx_race_verdict page_access(const struct mx_race_map *map, struct pa
     return worst;
 }
 
-static enum mx_race_verdict access_in_page(struct mx_race_map *map, const struct mx_race_actor *actor,
-                                           enum mx_access access, uint64_t address, uint32_t bytes,
-                                           uint32_t unchanged) {
-    uint64_t number = address / PAGE_BYTES;
-    uint32_t offset = (uint32_t)(address % PAGE_BYTES);
-    struct shard *shard = &map->shards[hash(number) % SHARDS];
-    enum mx_race_verdict verdict = MX_RACE_NONE;
-    if (!map->is_private)
-        pthread_mutex_lock(&shard->lock);
-    struct page *page = page_of(map, shard, number);
-    if (page != NULL && page_fit(map, page, offset, bytes, access != MX_LOAD))
-        verdict = page_access(map, page, entry_make(actor), access, offset, bytes, unchanged);
-    else
-        map->dropped++;
-    if (!map->is_private)
-        pthread_mutex_unlock(&shard->lock);
-    return verdict;
+void mx_race_release(struct mx_race_map *map, struct mx_race_cursor *cursor) {
+    if (cursor->shard != NULL && !map->is_private)
+        pthread_mutex_unlock(&cursor->shard->lock);
+    *cursor = (struct mx_race_cursor){0};
 }
 
-enum mx_race_verdict mx_race_access(struct mx_race_map *map, const struct mx_race_actor *actor, enum mx_access access,
-                                    uint64_t address, uint32_t bytes, uint32_t unchanged) {
+// To the page with that number; cursor->page is NULL when there is no memory for it.
+static void cursor_move(struct mx_race_map *map, struct mx_race_cursor *cursor, uint64_t number) {
+    if (cursor->page != NULL && cursor->page->number == number)
+        return;
+    struct mx_race_shard *shard = &map->shards[hash(number) % SHARDS];
+    if (cursor->shard != shard) {
+        mx_race_release(map, cursor); // never two locks at once
+        if (!map->is_private)
+            pthread_mutex_lock(&shard->lock);
+        cursor->shard = shard;
+    }
+    cursor->page = page_of(map, shard, number);
+}
+
+enum mx_race_verdict mx_race_access(struct mx_race_map *map, struct mx_race_cursor *cursor,
+                                    const struct mx_race_actor *actor, enum mx_access access, uint64_t address,
+                                    uint32_t bytes, uint32_t unchanged) {
     enum mx_race_verdict worst = MX_RACE_NONE;
     while (bytes > 0) {
-        uint32_t room = PAGE_BYTES - (uint32_t)(address % PAGE_BYTES);
+        uint32_t offset = (uint32_t)(address % PAGE_BYTES), room = PAGE_BYTES - offset;
         uint32_t now = bytes < room ? bytes : room;
-        enum mx_race_verdict verdict = access_in_page(map, actor, access, address, now, unchanged);
+        enum mx_race_verdict verdict = MX_RACE_NONE;
+        cursor_move(map, cursor, address / PAGE_BYTES);
+        if (cursor->page != NULL && page_fit(map, cursor->page, offset, now, access != MX_LOAD))
+            verdict = page_access(map, cursor->page, entry_make(actor), access, offset, now, unchanged);
+        else
+            map->dropped++;
         worst = verdict > worst ? verdict : worst;
         address += now;
         bytes -= now;

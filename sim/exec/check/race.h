@@ -31,8 +31,17 @@ struct mx_race_map *mx_race_new(bool is_private, uint64_t limit_bytes);
 void mx_race_free(struct mx_race_map *map);
 void mx_race_clear(struct mx_race_map *map); // between jobs
 
+// Where the last access was: the accesses of one message meet the same page as a rule, which is then found, and locked,
+// once. Starts as zeros; ends with mx_race_release, before anything else is done with the map by this thread.
+struct mx_race_cursor {
+    struct mx_race_shard *shard; // locked; NULL: none
+    struct mx_race_page *page;
+};
+
 // One lane's access. `unchanged` (of a store): bit i: byte i had the value already.
-enum mx_race_verdict mx_race_access(struct mx_race_map *map, const struct mx_race_actor *actor, enum mx_access access,
-                                    uint64_t address, uint32_t bytes, uint32_t unchanged);
+enum mx_race_verdict mx_race_access(struct mx_race_map *map, struct mx_race_cursor *cursor,
+                                    const struct mx_race_actor *actor, enum mx_access access, uint64_t address,
+                                    uint32_t bytes, uint32_t unchanged);
+void mx_race_release(struct mx_race_map *map, struct mx_race_cursor *cursor);
 
 uint64_t mx_race_dropped(const struct mx_race_map *map); // accesses not looked at for want of memory, ever

@@ -28,7 +28,7 @@ struct mx_pending {
     uint8_t origin[MX_LANES];
     uint16_t pointer[MX_LANES];
     bool tainted, has_pointer;
-    uint32_t nan_operands; // bits: lanes with one
+    mx_u32 overwritten; // a float operand in the register that the result goes to: NaN origins are looked at afterwards
 };
 
 // Undefined bits of memory, a byte for a byte.

@@ -150,8 +150,11 @@ static void *crowd_run(void *argument) {
     struct crowd *crowd = argument;
     for (uint32_t group = crowd->first; group < 2000; group += 2) {
         struct mx_race_actor actor = {.group = group};
-        crowd->conflicts += mx_race_access(crowd->map, &actor, MX_STORE, 4096 + 16 * group, 16, 0) != MX_RACE_NONE;
-        crowd->conflicts += mx_race_access(crowd->map, &actor, MX_STORE, 64, 1, 0) != MX_RACE_NONE;
+        struct mx_race_cursor cursor = {0};
+        uint64_t own = 4096 + 16 * group;
+        crowd->conflicts += mx_race_access(crowd->map, &cursor, &actor, MX_STORE, own, 16, 0) != MX_RACE_NONE;
+        crowd->conflicts += mx_race_access(crowd->map, &cursor, &actor, MX_STORE, 64, 1, 0) != MX_RACE_NONE;
+        mx_race_release(crowd->map, &cursor);
     }
     return NULL;
 }
@@ -172,8 +175,10 @@ static void out_of_memory(struct fake *fake) {
     (void)fake;
     struct mx_race_map *map = mx_race_new(false, 20000);
     struct mx_race_actor actor = {0};
+    struct mx_race_cursor cursor = {0};
     for (uint64_t page = 0; page < 10; page++)
-        CHECK_EQUAL(mx_race_access(map, &actor, MX_STORE, 4096 * page, 4, 0), MX_RACE_NONE);
+        CHECK_EQUAL(mx_race_access(map, &cursor, &actor, MX_STORE, 4096 * page, 4, 0), MX_RACE_NONE);
+    mx_race_release(map, &cursor);
     CHECK(mx_race_dropped(map) > 0);
     mx_race_free(map);
 }
