@@ -3,7 +3,7 @@
 BUILD := build
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all build demo test bench sim sim-rival clean deps
+.PHONY: all build demo test bench sim sim-rival sim-run clean deps
 
 all: build
 
@@ -32,6 +32,9 @@ sim: build
 
 sim-rival: build
 	@python3 sim/sim.py --build $(BUILD) --rival
+
+sim-run: build
+	@python3 sim/execute.py --build $(BUILD)
 
 clean:
 	rm -rf $(BUILD)

@@ -7,14 +7,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/ops.h"
+
 // The execution unit that an instruction occupies.
 enum mx_unit { MX_UNIT_NONE, MX_UNIT_FMA, MX_UNIT_CVT, MX_UNIT_SFU, MX_UNIT_LS };
 
 // One operation a number, types folded in (MX_OP_IADD_U32, ...): the list stands in ops.h as
 // X(name, printed, unit, sources, ...), from which the enumeration and the table of names are made.
-enum mx_op_number
-#include "ops.h"
-;
+#define MX_OP_ENUM(id, ...) MX_OP_##id,
+enum mx_op_number { MX_OPS(MX_OP_ENUM) MX_OP_COUNT };
 
 enum mx_source_kind { MX_SOURCE_REGISTER, MX_SOURCE_FAU, MX_SOURCE_CONSTANT, MX_SOURCE_SPECIAL };
 

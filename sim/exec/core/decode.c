@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: MIT
+#include "step.h"
+
+#include "handlers.h"
+
+const uint32_t mx_small_constants[32] = {
+    0x00000000, 0xffffffff, 0x7fffffff, 0xfafcfdfe, 0x01000000, 0x80002000, 0x70605030, 0xc0b0a090,
+    0x03020100, 0x07060504, 0x0b0a0908, 0x0f0e0d0c, 0x13121110, 0x17161514, 0x1b1a1918, 0x1f1e1d1c,
+    0x3f800000, 0x3dcccccd, 0x3ea2f983, 0x3f317218, 0x40490fdb, 0x00000000, 0x477fff00, 0x5c005bf8,
+    0x2e660000, 0x34000000, 0x38000000, 0x3c000000, 0x40000000, 0x44000000, 0x48000000, 0x42480000,
+};
+
+enum shape {
+    NONE,
+    BRANCH,
+    CLOCK,
+    LOAD,
+    STORE,
+    LD_PKA,
+    LEA_PKA,
+    ATOM,
+    ATOM1,
+    ATOM_RETURN,
+    BYTE_S,
+    BYTE_U,
+    BYTES_S,
+    BYTES_U,
+    HALF_S,
+    HALF_U,
+    HALF_F,
+    I16_S1,
+    I16_U1,
+    I32_S1,
+    I32_U1,
+    F32_1,
+    F32N_1,
+    F32H_1,
+    H2_1,
+    F16_1,
+    RAW_1,
+    SWZ_1,
+    F32_2,
+    F32N_2,
+    F32N_RAW,
+    RAW_F32N,
+    H2_2,
+    H2N_RAW,
+    F32_2C,
+    H2_2C,
+    MKVEC16,
+    CLPER,
+    I32_U,
+    I32_S,
+    I16_U,
+    I16_S,
+    I8_U,
+    I8_S,
+    I32_UC,
+    I32_SC,
+    I16_UC,
+    I16_SC,
+    I8_UC,
+    I8_SC,
+    I64_U,
+    I64_S,
+    F32_3,
+    H2_3,
+    RAW_3,
+    SWZ_3,
+    RAW_4,
+    SHIFT8,
+    SHIFT16,
+    SHIFT32,
+    SHIFT64,
+    MKVEC8,
+    IMM,
+    RSCALE,
+};
+
+struct row {
+    uint16_t opcode, mask;
+    uint8_t shift, unit, shape;
+    uint16_t value;
+    mx_handler *run;
+    const char *printed;
+};
+
+#define ROW(id, op, sh, m, v, text, u, s, h)                                                                           \
+    [MX_OP_##id] = {.opcode = (op),                                                                                    \
+                    .mask = (m),                                                                                       \
+                    .shift = (sh),                                                                                     \
+                    .unit = MX_UNIT_##u,                                                                               \
+                    .shape = s,                                                                                        \
+                    .value = (v),                                                                                      \
+                    .run = mx_run_##h,                                                                                 \
+                    .printed = text},
+static const struct row rows[MX_OP_COUNT] = {MX_OPS(ROW)};
+
+const char *mx_op_name(uint16_t op) {
+    return op < MX_OP_COUNT ? rows[op].printed : "?";
+}
+
+static uint32_t bits(uint64_t word, unsigned first, unsigned count) {
+    return (uint32_t)(word >> first & ((UINT64_C(1) << count) - 1));
+}
+
+static const struct row *row_find(uint64_t word) {
+    uint32_t opcode = bits(word, 48, 9);
+    for (uint32_t i = 0; i < MX_OP_COUNT; i++)
+        if (rows[i].opcode == opcode && (word >> rows[i].shift & rows[i].mask) == rows[i].value)
+            return &rows[i];
+    return NULL;
+}
+
+// ---- where operands come from
+
+static bool operand_equal(const struct mx_operand *a, const struct mx_operand *b) {
+    return a->type == b->type && a->code == b->code && a->sign == b->sign && a->is_signed == b->is_signed &&
+           a->size == b->size;
+}
+
+static bool pool_place(struct mx_pool_plan *plan, uint8_t kind, uint16_t index, uint8_t words,
+                       struct mx_operand *operand) {
+    for (uint32_t i = MX_POOL_FIRST; i < plan->count; i += plan->entry[i].words) {
+        const struct mx_pool_entry *entry = &plan->entry[i];
+        if (entry->kind == kind && entry->index == index && entry->words == words &&
+            operand_equal(&entry->operand, operand)) {
+            operand->place = (uint8_t)i;
+            return true;
+        }
+    }
+    if (plan->count + words > MX_POOL_MAX)
+        return false;
+    plan->entry[plan->count] = (struct mx_pool_entry){kind, words, index, *operand};
+    operand->place = (uint8_t)plan->count;
+    plan->count += words;
+    return true;
+}
+
+// valhall-isa.md, special FAU entries: by page and number.
+static int special_place(uint32_t page, uint32_t entry) {
+    static const struct {
+        uint8_t page, entry, place;
+    } known[] = {{0, 2, MX_POOL_WARP_ID},   {1, 1, MX_POOL_STACK},   {1, 3, MX_POOL_SHARED},
+                 {1, 7, MX_POOL_RESOURCES}, {3, 1, MX_POOL_LANE_ID}, {3, 3, MX_POOL_ZERO}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (known[i].page == page && known[i].entry == entry)
+            return known[i].place;
+    return -1;
+}
+
+static bool modifies(const struct mx_operand *o) {
+    switch ((enum mx_operand_type)o->type) {
+    case MX_RAW:
+        return false;
+    case MX_H2:
+        return o->code != 2 || o->sign;
+    case MX_I16:
+        return o->code != 2;
+    case MX_BYTE:
+    case MX_BYTES:
+    case MX_HALF:
+    case MX_F16:
+        return true;
+    case MX_SHIFT_AMOUNT:
+        return true;
+    default:
+        return o->code != 0 || o->sign;
+    }
+}
+
+static bool operand_place(const struct mx_step *step, struct mx_pool_plan *plan, unsigned i, uint8_t words,
+                          struct mx_operand *o, struct mx_source *source) {
+    uint64_t word = step->insn.word;
+    uint32_t byte = bits(word, 8 * i, 8), kind = byte >> 6, n = byte & 63, page = bits(word, 57, 2);
+    *source = (struct mx_source){MX_SOURCE_REGISTER, (uint8_t)n, words};
+    o->modified = modifies(o);
+    if (kind < 2) {
+        o->place = (uint8_t)n;
+        return n + words <= 64;
+    }
+    o->pooled = 1;
+    if (kind == 2) {
+        *source = (struct mx_source){MX_SOURCE_FAU, (uint8_t)(n + 64 * page), words};
+        if (!pool_place(plan, MX_SOURCE_FAU, (uint16_t)(n + 64 * page), words, o))
+            return false;
+        o->modified = 0;
+        return page < 2;
+    }
+    if (n < 32) {
+        *source = (struct mx_source){MX_SOURCE_CONSTANT, (uint8_t)n, words};
+        if (!pool_place(plan, MX_SOURCE_CONSTANT, (uint16_t)n, words, o))
+            return false;
+        o->modified = 0;
+        return true;
+    }
+    int place = special_place(page, (n - 32) / 2);
+    *source = (struct mx_source){MX_SOURCE_SPECIAL, (uint8_t)n, words};
+    o->place = (uint8_t)(place + (n & 1 && place != MX_POOL_LANE_ID && place != MX_POOL_WARP_ID ? 1 : 0));
+    return place >= 0;
+}
+
+// ---- what a shape's operands are
+
+static uint8_t sign_bits(uint64_t word, unsigned i) {
+    return (uint8_t)((bits(word, 38 - 2 * i, 1) ? MX_SIGN_NEG : 0) | (bits(word, 39 - 2 * i, 1) ? MX_SIGN_ABS : 0));
+}
+
+static struct mx_operand operand_f32(uint64_t w, unsigned i, bool half) {
+    return (struct mx_operand){
+        .type = MX_F32, .sign = sign_bits(w, i), .code = half ? (uint8_t)bits(w, 28 - 2 * i, 2) : 0};
+}
+
+static struct mx_operand operand_h2(uint64_t w, unsigned i, bool sign) {
+    return (struct mx_operand){
+        .type = MX_H2, .sign = sign ? sign_bits(w, i) : 0, .code = (uint8_t)bits(w, 28 - 2 * i, 2)};
+}
+
+static struct mx_operand operand_int(uint64_t w, unsigned i, enum mx_operand_type type, bool is_signed) {
+    return (struct mx_operand){
+        .type = (uint8_t)type, .is_signed = is_signed, .code = (uint8_t)bits(w, i == 0 ? 36 : 26, 4)};
+}
+
+static struct mx_operand operand_amount(uint64_t w, uint8_t size) {
+    return (struct mx_operand){.type = MX_SHIFT_AMOUNT, .code = (uint8_t)bits(w, 26, 4), .size = size};
+}
+
+#define RAW ((struct mx_operand){.type = MX_RAW})
+#define TYPED(t, c, s) ((struct mx_operand){.type = (t), .code = (uint8_t)(c), .is_signed = (s)})
+
+// Returns the number of operands; words[i] is set where one takes two.
+static unsigned operands_of(enum shape shape, uint64_t w, struct mx_operand o[4], uint8_t words[4]) {
+    switch (shape) {
+    case NONE:
+    case CLOCK:
+        return 0;
+    case BRANCH:
+    case RAW_1:
+    case IMM:
+        o[0] = RAW;
+        return 1;
+    case LOAD:
+    case STORE:
+    case ATOM:
+    case ATOM1:
+    case ATOM_RETURN:
+        o[0] = RAW;
+        words[0] = 2;
+        return 1;
+    case LD_PKA:
+    case LEA_PKA:
+        o[0] = o[1] = RAW;
+        return 2;
+    case BYTE_S:
+    case BYTE_U:
+        o[0] = TYPED(MX_BYTE, bits(w, 28, 2), shape == BYTE_S);
+        return 1;
+    case BYTES_S:
+    case BYTES_U:
+        o[0] = TYPED(MX_BYTES, bits(w, 36, 4), shape == BYTES_S);
+        return 1;
+    case HALF_S:
+    case HALF_U:
+        o[0] = TYPED(MX_HALF, bits(w, 28, 1), shape == HALF_S);
+        return 1;
+    case HALF_F:
+        o[0] = (struct mx_operand){.type = MX_F16, .code = (uint8_t)bits(w, 28, 1), .sign = sign_bits(w, 0)};
+        return 1;
+    case F16_1: // the low half of a swizzle
+        o[0] = (struct mx_operand){
+            .type = MX_F16, .code = bits(w, 28, 2) == 1 || bits(w, 28, 2) == 3, .sign = sign_bits(w, 0)};
+        return 1;
+    case I16_S1:
+    case I16_U1:
+        o[0] = operand_int(w, 0, MX_I16, shape == I16_S1);
+        return 1;
+    case I32_S1:
+    case I32_U1:
+        o[0] = operand_int(w, 0, MX_I32, shape == I32_S1);
+        return 1;
+    case F32H_1:
+        o[0] = operand_f32(w, 0, true);
+        o[0].sign = 0;
+        return 1;
+    case F32_1:
+    case F32N_1:
+        o[0] = operand_f32(w, 0, shape == F32_1);
+        return 1;
+    case H2_1:
+    case SWZ_1:
+        o[0] = operand_h2(w, 0, shape == H2_1);
+        return 1;
+    case F32_2:
+    case F32N_2:
+        o[0] = operand_f32(w, 0, shape == F32_2);
+        o[1] = operand_f32(w, 1, shape == F32_2);
+        return 2;
+    case F32N_RAW:
+        o[0] = operand_f32(w, 0, false);
+        o[1] = RAW;
+        return 2;
+    case RAW_F32N:
+        o[0] = RAW;
+        o[1] = operand_f32(w, 1, false);
+        return 2;
+    case H2_2:
+        o[0] = operand_h2(w, 0, true);
+        o[1] = operand_h2(w, 1, true);
+        return 2;
+    case H2N_RAW:
+        o[0] = operand_h2(w, 0, true);
+        o[1] = RAW;
+        return 2;
+    case F32_2C:
+        o[0] = operand_f32(w, 0, true);
+        o[1] = operand_f32(w, 1, true);
+        o[2] = RAW;
+        return 3;
+    case H2_2C:
+        o[0] = operand_h2(w, 0, true);
+        o[1] = operand_h2(w, 1, true);
+        o[2] = RAW;
+        return 3;
+    case MKVEC16:
+        o[0] = TYPED(MX_HALF, bits(w, 28, 1), 0);
+        o[1] = TYPED(MX_HALF, bits(w, 26, 1), 0);
+        return 2;
+    case MKVEC8:
+        o[0] = TYPED(MX_BYTE, bits(w, 38, 2), 0);
+        o[1] = TYPED(MX_BYTE, bits(w, 36, 2), 0);
+        o[2] = RAW;
+        return 3;
+    case CLPER:
+        o[0] = RAW;
+        o[1] = operand_amount(w, 32);
+        return 2;
+    case I32_U:
+    case I32_S:
+    case I32_UC:
+    case I32_SC:
+        o[0] = operand_int(w, 0, MX_I32, shape == I32_S || shape == I32_SC);
+        o[1] = operand_int(w, 1, MX_I32, shape == I32_S || shape == I32_SC);
+        o[2] = RAW;
+        return shape == I32_UC || shape == I32_SC ? 3 : 2;
+    case I16_U:
+    case I16_S:
+    case I16_UC:
+    case I16_SC:
+        o[0] = operand_int(w, 0, MX_I16, shape == I16_S || shape == I16_SC);
+        o[1] = operand_int(w, 1, MX_I16, shape == I16_S || shape == I16_SC);
+        o[2] = RAW;
+        return shape == I16_UC || shape == I16_SC ? 3 : 2;
+    case I8_U:
+    case I8_S:
+    case I8_UC:
+    case I8_SC:
+        o[0] = operand_int(w, 0, MX_I8, false);
+        o[1] = operand_int(w, 1, MX_I8, false);
+        o[2] = RAW;
+        return shape == I8_UC || shape == I8_SC ? 3 : 2;
+    case I64_U:
+    case I64_S:
+        o[0] = bits(w, 48, 9) == 0x1a3 || bits(w, 48, 9) == 0x1ab ? TYPED(MX_I64, 0, shape == I64_S) : RAW;
+        if (bits(w, 16, 4) != 7) // SHADDX's first source has no widening
+            o[0].code = (uint8_t)bits(w, 36, 4);
+        o[1] = operand_int(w, 1, MX_I64, shape == I64_S);
+        words[0] = words[1] = 2;
+        if (o[1].code != 0)
+            words[1] = o[1].code == 9 ? 2 : 1;
+        return 2;
+    case F32_3:
+        for (unsigned i = 0; i < 3; i++)
+            o[i] = operand_f32(w, i, true);
+        return 3;
+    case H2_3:
+    case SWZ_3:
+        for (unsigned i = 0; i < 3; i++)
+            o[i] = operand_h2(w, i, shape == H2_3);
+        return 3;
+    case RAW_3:
+        o[0] = o[1] = o[2] = RAW;
+        return 3;
+    case RAW_4:
+        o[0] = o[1] = o[2] = o[3] = RAW;
+        return 4;
+    case RSCALE:
+        for (unsigned i = 0; i < 3; i++)
+            o[i] = operand_f32(w, i, false);
+        o[3] = RAW;
+        return 4;
+    case SHIFT8:
+    case SHIFT16:
+    case SHIFT32:
+        o[0] = operand_int(w, 0, shape == SHIFT8 ? MX_I8 : shape == SHIFT16 ? MX_I16 : MX_I32, false);
+        o[1] = operand_amount(w, shape == SHIFT8 ? 8 : shape == SHIFT16 ? 16 : 32);
+        o[2] = TYPED(MX_NOT, bits(w, 35, 1), 0);
+        return 3;
+    case SHIFT64:
+        o[0] = operand_int(w, 0, MX_I64, false);
+        o[1] = operand_amount(w, 64);
+        o[2] = TYPED(MX_NOT, bits(w, 35, 1), 0);
+        words[0] = words[2] = 2;
+        return 3;
+    }
+    return 0;
+}
+
+static void modifiers_read(struct mx_step *s, enum shape shape) {
+    uint64_t w = s->insn.word;
+    s->round = (uint8_t)bits(w, 30, 2);
+    s->result = (uint8_t)bits(w, 30, 2);
+    s->clamp = (uint8_t)bits(w, 32, 2);
+    s->condition = (uint8_t)bits(w, 32, 3);
+    s->saturate = (uint8_t)bits(w, 30, 1);
+    switch (shape) {
+    case SHIFT8:
+    case SHIFT16:
+    case SHIFT32:
+    case SHIFT64:
+        s->variant = (uint8_t)(bits(w, 32, 3) << 2 | bits(w, 24, 2));
+        break;
+    case F32H_1:
+    case SWZ_1:
+        s->variant = (uint8_t)bits(w, 24, 2);
+        break;
+    case CLPER:
+        s->variant = (uint8_t)bits(w, 22, 4); // value of inactive lanes
+        s->staging_count = (uint8_t)(2u << bits(w, 36, 2));
+        break;
+    case F32_2C:
+    case H2_2C:
+    case I32_UC:
+    case I32_SC:
+    case I16_UC:
+    case I16_SC:
+    case I8_UC:
+    case I8_SC:
+        s->variant = (uint8_t)bits(w, 24, 2); // combine
+        break;
+    case I64_U:
+    case I64_S:
+        s->variant = (uint8_t)bits(w, 20, 3); // shift
+        break;
+    case IMM:
+        s->immediate = bits(w, 8, 32);
+        break;
+    case BRANCH:
+        s->offset = (int32_t)(bits(w, 8, 27) << 5) >> 5;
+        s->saturate = (uint8_t)bits(w, 36, 1); // jump when zero
+        s->variant = (uint8_t)bits(w, 37, 3);
+        break;
+    default:
+        break;
+    }
+}
+
+static const uint8_t message_bytes[8] = {1, 2, 3, 4, 6, 8, 12, 16};
+
+static void message_read(struct mx_step *s, enum shape shape) {
+    uint64_t w = s->insn.word;
+    s->bytes = message_bytes[bits(w, 27, 3)];
+    s->staging = (uint8_t)bits(w, 40, 6);
+    s->staging_count = (uint8_t)bits(w, 33, 3);
+    s->lane = (uint8_t)bits(w, 36, 3);
+    s->saturate = (uint8_t)bits(w, 39, 1); // zero-extends
+    s->variant = (uint8_t)bits(w, 22, 4);
+    if (shape == LOAD || shape == STORE)
+        s->offset = (int16_t)bits(w, 8, 16);
+    else if (shape == ATOM || shape == ATOM1 || shape == ATOM_RETURN)
+        s->offset = (int32_t)bits(w, 8, 8);
+    if (shape == ATOM_RETURN)
+        s->condition = (uint8_t)bits(w, 26, 1); // compare
+}
+
+static void written_set(struct mx_step *s, enum shape shape) {
+    struct mx_insn *insn = &s->insn;
+    uint64_t w = insn->word;
+    s->written = insn->written = (uint8_t)bits(w, 40, 6);
+    insn->written_count = 1;
+    switch (shape) {
+    case NONE:
+    case BRANCH:
+    case STORE:
+    case ATOM:
+        insn->written_count = 0;
+        return;
+    case LEA_PKA:
+    case CLOCK:
+    case I64_U:
+    case I64_S:
+    case SHIFT64:
+        insn->written_count = 2;
+        return;
+    case LOAD:
+    case LD_PKA:
+        insn->written_count = s->staging_count;
+        return;
+    case ATOM1:
+        insn->written_count = s->staging_count;
+        return;
+    case ATOM_RETURN:
+        s->written = insn->written = (uint8_t)bits(w, 16, 6);
+        insn->written_count = (uint8_t)(bits(w, 36, 3) + 1);
+        return;
+    default:
+        s->half = insn->written_half = (uint8_t)(bits(w, 46, 2) == 3 ? 0 : bits(w, 46, 2));
+    }
+}
+
+static uint8_t control_of(uint16_t op, uint8_t flow) {
+    if (flow == 15)
+        return MX_END;
+    if (op == MX_OP_BRANCHZ)
+        return MX_BRANCH;
+    if (op == MX_OP_BARRIER)
+        return MX_BARRIER;
+    return flow == 10 ? MX_RECONVERGE : MX_GO_ON;
+}
+
+bool mx_decode(uint64_t word, struct mx_step *s, struct mx_pool_plan *plan) {
+    const struct row *row = row_find(word);
+    uint32_t flow = bits(word, 59, 4);
+    if (row == NULL || word >> 63 != 0 || flow == 11 || flow == 12 || flow == 13 || flow == 14)
+        return false;
+    struct mx_insn insn = {.word = word, .op = (uint16_t)(row - rows), .unit = row->unit, .flow = (uint8_t)flow};
+    *s = (struct mx_step){.run = row->run, .insn = insn};
+    enum shape shape = (enum shape)row->shape;
+    modifiers_read(s, shape);
+    if (row->unit == MX_UNIT_LS)
+        message_read(s, shape);
+    uint8_t words[4] = {1, 1, 1, 1};
+    unsigned count = operands_of(shape, word, s->operand, words);
+    for (unsigned i = 0; i < count; i++)
+        if (!operand_place(s, plan, i, words[i], &s->operand[i], &s->insn.sources[i]))
+            return false;
+    if (shape == STORE || shape == ATOM || shape == ATOM_RETURN)
+        s->insn.sources[count++] = (struct mx_source){MX_SOURCE_REGISTER, s->staging, s->staging_count};
+    s->insn.source_count = (uint8_t)count;
+    written_set(s, shape);
+    s->control = control_of(insn.op, (uint8_t)flow);
+    return s->written + s->insn.written_count <= 64 && s->staging + s->staging_count <= 64 + (shape == CLPER) * 64;
+}

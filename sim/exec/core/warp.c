@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+#include "warp.h"
+
+#include <stdio.h>
+
+#define EACH for (unsigned l = 0; l < MX_LANES; l++)
+
+struct run {
+    const struct mx_step *steps;
+    uint32_t length;
+    bool reselect; // after every instruction
+    bool observed;
+    uint64_t limit;
+};
+
+void mx_worker_fail(struct mx_worker *w, const struct mx_step *s, enum mx_fault_kind kind, unsigned lane,
+                    uint64_t address, const char *what) {
+    if (w->fault.kind != MX_FAULT_NONE)
+        return;
+    char text[96];
+    mx_insn_print(&s->insn, text, sizeof text);
+    w->fault = (struct mx_fault){.kind = kind,
+                                 .job = w->job->number,
+                                 .code = w->job->code,
+                                 .kernel_hash = mx_program_hash(w->program),
+                                 .pc = 8 * (uint64_t)s->insn.index,
+                                 .address = address,
+                                 .group = {w->group.id[0], w->group.id[1], w->group.id[2]},
+                                 .local_index = w->warp->index * MX_LANES + lane};
+    snprintf(w->fault.text, sizeof w->fault.text, "%.90s: %.60s", text, what);
+}
+
+static void mask_set(struct mx_worker *w, uint32_t active) {
+    w->active = w->warp->active = active;
+    EACH w->mask[l] = active >> l & 1 ? UINT32_MAX : 0;
+}
+
+// The lanes that can run, and of them those with the smallest pc. False: none can.
+static bool lanes_select(struct mx_worker *w, uint32_t *pc) {
+    const struct mx_warp *warp = w->warp;
+    uint32_t ready = warp->live & ~warp->at_barrier, least = UINT32_MAX, active = 0;
+    if (ready == 0)
+        return false;
+    EACH if (ready >> l & 1 && warp->pc[l] < least) least = warp->pc[l];
+    EACH active |= (uint32_t)(ready >> l & 1 && warp->pc[l] == least) << l;
+    mask_set(w, active);
+    *pc = least;
+    return true;
+}
+
+static void pc_store(struct mx_warp *warp, uint32_t lanes, uint32_t pc) {
+    EACH if (lanes >> l & 1) warp->pc[l] = pc;
+}
+
+// Active lanes for which the branch is taken.
+static uint32_t branch_taken(struct mx_worker *w, const struct mx_step *s) {
+    mx_u32 value = mx_raw(w, s, 0);
+    uint32_t taken = 0;
+    EACH {
+        uint32_t v = value[l];
+        bool zero;
+        switch (s->variant) {
+        case 0:
+            zero = v == 0;
+            break;
+        case 1:
+            zero = (v & 0xffff) == 0;
+            break;
+        case 2:
+            zero = v >> 16 == 0;
+            break;
+        case 3:
+            zero = v != UINT32_MAX;
+            break;
+        default:
+            zero = (v & 1) == 0;
+        }
+        taken |= (uint32_t)(zero == (s->saturate != 0)) << l;
+    }
+    return taken & w->active;
+}
+
+// After an instruction that may change which lanes run. Returns false when the warp has to choose anew.
+static bool control(struct mx_worker *w, const struct mx_step *s, uint32_t *pc) {
+    struct mx_warp *warp = w->warp;
+    uint32_t next = *pc + 1, taken;
+    bool alone = ((warp->live & ~warp->at_barrier) & ~w->active) == 0;
+    switch (s->control) {
+    case MX_BRANCH:
+        taken = branch_taken(w, s);
+        if (alone && (taken == 0 || taken == w->active)) {
+            *pc = taken ? (uint32_t)((int32_t)next + s->offset) : next;
+            return true;
+        }
+        pc_store(warp, taken, (uint32_t)((int32_t)next + s->offset));
+        pc_store(warp, w->active & ~taken, next);
+        return false;
+    case MX_END:
+        warp->live &= ~w->active;
+        return false;
+    case MX_BARRIER:
+        warp->at_barrier |= w->active;
+        pc_store(warp, w->active, next);
+        return false;
+    default:
+        if (alone) {
+            *pc = next;
+            return true;
+        }
+        pc_store(warp, w->active, next);
+        return false;
+    }
+}
+
+static bool step_check(struct mx_worker *w, const struct run *run, uint32_t pc) {
+    static const struct mx_step nowhere;
+    if (pc >= run->length)
+        mx_worker_fail(w, &nowhere, MX_FAULT_INSTRUCTION, 0, w->job->code + 8 * (uint64_t)pc,
+                       "the program left its code");
+    else if (run->steps[pc].run == NULL)
+        mx_worker_fail(w, &run->steps[pc], MX_FAULT_INSTRUCTION, 0, run->steps[pc].insn.word,
+                       "not a known instruction");
+    return w->fault.kind == MX_FAULT_NONE;
+}
+
+static inline __attribute__((always_inline)) void warp_run(struct mx_worker *w, const struct run *run, bool observed) {
+    uint64_t count = 0, limit = run->limit;
+    const struct mx_observer *observer = w->observer;
+    uint32_t pc;
+    while (lanes_select(w, &pc)) {
+        for (;;) {
+            const struct mx_step *s = &run->steps[pc];
+            if (__builtin_expect(pc >= run->length || s->run == NULL, 0) && !step_check(w, run, pc))
+                goto done;
+            if (observed && observer->before != NULL)
+                observer->before(observer->context, &w->group, w->warp, &s->insn);
+            s->run(w, s);
+            count++;
+            if (observed && observer->after != NULL)
+                observer->after(observer->context, &w->group, w->warp, &s->insn);
+            if (s->control == MX_GO_ON) {
+                pc++;
+                if (__builtin_expect(run->reselect, 0)) {
+                    pc_store(w->warp, w->active, pc);
+                    break;
+                }
+                continue;
+            }
+            if (w->fault.kind != MX_FAULT_NONE)
+                goto done;
+            if (count > limit) {
+                mx_worker_fail(w, s, MX_FAULT_ENDLESS, 0, 0, "more instructions than a warp may execute");
+                goto done;
+            }
+            if (!control(w, s, &pc))
+                break;
+        }
+        if (w->fault.kind != MX_FAULT_NONE)
+            break;
+    }
+done:
+    w->instructions += count;
+}
+
+static void warp_run_plain(struct mx_worker *w, const struct run *run) {
+    warp_run(w, run, false);
+}
+
+static void warp_run_observed(struct mx_worker *w, const struct run *run) {
+    warp_run(w, run, true);
+}
+
+// Lane l of warp i is local invocation 16 i + l, x fastest; what the preload mask asks for, as the facts say.
+static void warp_start(struct mx_worker *w, struct mx_warp *warp, uint32_t index, uint32_t threads) {
+    const struct mx_job *job = w->job;
+    const uint32_t *size = job->local_size, *id = w->group.id;
+    uint32_t first = index * MX_LANES, lanes = threads - first < MX_LANES ? threads - first : MX_LANES;
+    memset(warp, 0, sizeof *warp);
+    warp->index = index;
+    warp->live = lanes == MX_LANES ? MX_FULL : (1u << lanes) - 1;
+    EACH {
+        uint32_t t = first + l, x = t % size[0], y = t / size[0] % size[1], z = t / (size[0] * size[1]);
+        uint32_t values[8] = {x | y << 16,
+                              z,
+                              id[0],
+                              id[1],
+                              id[2],
+                              job->offset[0] + id[0] * size[0] + x,
+                              job->offset[1] + id[1] * size[1] + y,
+                              job->offset[2] + id[2] * size[2] + z};
+        for (unsigned i = 0; i < 8; i++)
+            if (job->preload >> (7 + i) & 1)
+                warp->registers[55 + i][l] = values[i];
+    }
+}
+
+// What is a warp's own in the pool.
+static void warp_enter(struct mx_worker *w, struct mx_warp *warp) {
+    w->warp = warp;
+    w->registers = warp->registers;
+    w->pool[MX_POOL_WARP_ID] = mx_splat(warp->index);
+    EACH {
+        uint64_t stack = w->group.stack_base + (warp->index * MX_LANES + l) * w->job->stack_bytes;
+        w->pool[MX_POOL_STACK][l] = (uint32_t)stack;
+        w->pool[MX_POOL_STACK + 1][l] = (uint32_t)(stack >> 32);
+    }
+}
+
+// Whether all live threads wait at the barrier; none: the workgroup is done.
+static bool barrier_complete(const struct mx_workgroup *group, bool *done) {
+    bool complete = true;
+    *done = true;
+    for (uint32_t i = 0; i < group->warp_count; i++) {
+        *done &= group->warps[i].live == 0;
+        complete &= group->warps[i].live == group->warps[i].at_barrier;
+    }
+    return complete;
+}
+
+static void group_begin(struct mx_worker *w) {
+    const struct mx_job *job = w->job;
+    uint32_t threads = job->local_size[0] * job->local_size[1] * job->local_size[2];
+    w->group.warp_count = (threads + MX_LANES - 1) / MX_LANES;
+    w->group.warps = w->warps;
+    for (uint32_t i = 0; i < w->group.warp_count; i++)
+        warp_start(w, &w->warps[i], i, threads);
+    w->pool[MX_POOL_SHARED] = mx_splat((uint32_t)w->group.shared_base);
+    w->pool[MX_POOL_SHARED + 1] = mx_splat((uint32_t)(w->group.shared_base >> 32));
+    EACH w->pool[MX_POOL_LANE_ID][l] = l;
+    if (w->observer != NULL && w->observer->group_begin != NULL)
+        w->observer->group_begin(w->observer->context, &w->group);
+}
+
+bool mx_group_run(struct mx_worker *w, const struct mx_core_options *options) {
+    const struct mx_program *program = w->program;
+    struct run run = {.steps = program->steps,
+                      .length = program->length,
+                      .reselect = options->reconvergence == MX_AT_EVERY_INSTRUCTION,
+                      .limit = options->warp_limit ? options->warp_limit : UINT64_C(1) << 32};
+    bool done = false;
+    group_begin(w);
+    while (!done && w->fault.kind == MX_FAULT_NONE) {
+        for (uint32_t i = 0; i < w->group.warp_count && w->fault.kind == MX_FAULT_NONE; i++) {
+            warp_enter(w, &w->warps[i]);
+            if (w->observer != NULL)
+                warp_run_observed(w, &run);
+            else
+                warp_run_plain(w, &run);
+        }
+        barrier_complete(&w->group, &done);
+        if (done || w->fault.kind != MX_FAULT_NONE)
+            break;
+        if (w->observer != NULL && w->observer->barrier != NULL)
+            w->observer->barrier(w->observer->context, &w->group);
+        for (uint32_t i = 0; i < w->group.warp_count; i++)
+            w->warps[i].at_barrier = 0;
+    }
+    if (w->observer != NULL && w->observer->group_end != NULL)
+        w->observer->group_end(w->observer->context, &w->group);
+    return w->fault.kind == MX_FAULT_NONE;
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+// mali-exec: executes what a program under the simulated kernel driver submits. See --help.
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "../link.h"
+#include "machine.h"
+
+static const char help[] =
+    "Usage: mali-exec --fd N [OPTION]...\n"
+    "\n"
+    "Executes what a program submits to the simulated Mali. The simulated kernel driver (sim/panthor) starts it, with "
+    "one\n"
+    "end of a socket as N.\n"
+    "\n"
+    "  --threads N           host threads (default: one a processor)\n"
+    "  --shuffle SEED        workgroups in a random order (default: x fastest, then y, z)\n"
+    "  --reconvergence RULE  branches (default) or instructions: when lanes are chosen anew\n"
+    "  --warp-limit N        instructions of a warp in one job, beyond which it counts as endless (default 2^32)\n"
+    "  --no-shortcuts        the driver's copy kernels are executed, too\n"
+    "  --report FILE         where to write the report (JSON) at the end\n"
+    "  --help                show this\n";
+
+struct options {
+    int fd;
+    struct mx_machine_options machine;
+    const char *report;
+};
+
+static int fail(const char *format, const char *what) {
+    fprintf(stderr, "mali-exec: error: ");
+    fprintf(stderr, format, what);
+    fprintf(stderr, "; see mali-exec --help\n");
+    return 2;
+}
+
+static bool number_read(const char *text, uint64_t *number) {
+    char *end;
+    errno = 0;
+    *number = strtoull(text, &end, 10);
+    return errno == 0 && end != text && *end == '\0' && *text != '-';
+}
+
+enum { HELP = 256, FD, THREADS, SHUFFLE, RECONVERGENCE, WARP_LIMIT, NO_SHORTCUTS, REPORT };
+
+static const struct option known[] = {
+    {"fd", required_argument, NULL, FD},
+    {"threads", required_argument, NULL, THREADS},
+    {"shuffle", required_argument, NULL, SHUFFLE},
+    {"reconvergence", required_argument, NULL, RECONVERGENCE},
+    {"report", required_argument, NULL, REPORT},
+    {"warp-limit", required_argument, NULL, WARP_LIMIT},
+    {"no-shortcuts", no_argument, NULL, NO_SHORTCUTS},
+    {"help", no_argument, NULL, HELP},
+    {NULL, 0, NULL, 0},
+};
+
+// 0: go on; 1: help was shown; 2: bad.
+static int options_read(struct options *o, int argc, char **argv) {
+    int letter;
+    uint64_t number = 0;
+    while ((letter = getopt_long(argc, argv, "", known, NULL)) != -1) {
+        if (letter == '?')
+            return 2;
+        if ((letter == FD || letter == THREADS || letter == SHUFFLE || letter == WARP_LIMIT) &&
+            !number_read(optarg, &number))
+            return fail("'%s' is not a number", optarg);
+        switch (letter) {
+        case FD:
+            o->fd = (int)number;
+            break;
+        case THREADS:
+            o->machine.core.threads = (uint32_t)number;
+            break;
+        case SHUFFLE:
+            o->machine.core.shuffle = number;
+            break;
+        case WARP_LIMIT:
+            o->machine.core.warp_limit = number;
+            break;
+        case NO_SHORTCUTS:
+            o->machine.core.no_shortcuts = true;
+            break;
+        case REPORT:
+            o->report = optarg;
+            break;
+        case RECONVERGENCE:
+            if (strcmp(optarg, "branches") != 0 && strcmp(optarg, "instructions") != 0)
+                return fail("'%s' is no reconvergence rule", optarg);
+            o->machine.core.reconvergence = *optarg == 'b' ? MX_AT_BRANCHES : MX_AT_EVERY_INSTRUCTION;
+            break;
+        default:
+            fputs(help, stdout);
+            return 1;
+        }
+    }
+    return o->fd >= 0 ? 0 : fail("%s is missing", "--fd");
+}
+
+// ---- the socket
+
+struct server {
+    int fd;
+    uint8_t *base; // of the memory file
+    uint64_t bytes;
+    struct mx_machine *machine;
+};
+
+static bool packet_send(int fd, const struct mx_link_packet *packet) {
+    return send(fd, packet, sizeof *packet, MSG_NOSIGNAL) == (ssize_t)sizeof *packet;
+}
+
+// *file: a descriptor that came along, or -1. False: the other end is gone.
+static bool packet_receive(int fd, struct mx_link_packet *packet, int *file) {
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct iovec part = {packet, sizeof *packet};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    ssize_t got;
+    do
+        got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+    while (got < 0 && errno == EINTR);
+    *file = -1;
+    const struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    if (got > 0 && header != NULL && header->cmsg_type == SCM_RIGHTS)
+        memcpy(file, CMSG_DATA(header), sizeof *file);
+    return got == (ssize_t)sizeof *packet;
+}
+
+static void on_done(void *context, uint64_t number, uint32_t code) {
+    const struct server *server = context;
+    packet_send(server->fd, &(struct mx_link_packet){.kind = MX_LINK_DONE, .c = number, .a = code});
+}
+
+static void on_fatal(void *context, uint32_t group, uint32_t queue, uint32_t code) {
+    const struct server *server = context;
+    packet_send(server->fd, &(struct mx_link_packet){.kind = MX_LINK_FATAL, .group = group, .queue = queue, .a = code});
+}
+
+static bool hello(struct server *server, const struct mx_link_packet *packet, int file) {
+    if (packet->kind != MX_LINK_HELLO || packet->a != MX_LINK_VERSION || file < 0) {
+        fprintf(stderr, "mali-exec: error: the simulated driver speaks another version; build both anew\n");
+        return false;
+    }
+    server->bytes = packet->b;
+    server->base = mmap(NULL, packet->b, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+    close(file);
+    if (server->base == MAP_FAILED) {
+        fprintf(stderr, "mali-exec: error: the memory file cannot be mapped: %s\n", strerror(errno));
+        return false;
+    }
+    return packet_send(server->fd, &(struct mx_link_packet){.kind = MX_LINK_READY, .a = MX_LINK_VERSION});
+}
+
+static bool seen(const struct server *server) {
+    return packet_send(server->fd, &(struct mx_link_packet){.kind = MX_LINK_SEEN});
+}
+
+static void map(const struct server *server, const struct mx_link_packet *p) {
+    struct mx_region region = {.begin = p->a, .end = p->a + p->b, .host = server->base + p->c, .object = p->object};
+    region.read_only = p->d & MX_LINK_MAP_READ_ONLY;
+    region.executable = p->d & MX_LINK_MAP_EXECUTABLE;
+    if (p->c > server->bytes || p->b > server->bytes - p->c || !mx_machine_map(server->machine, p->space, &region))
+        fprintf(stderr, "mali-exec: error: 0x%" PRIx64 " bytes at 0x%" PRIx64 " cannot be mapped\n", p->b, p->a);
+}
+
+// False: the end.
+static bool serve(const struct server *server, const struct mx_link_packet *p) {
+    switch ((enum mx_link_kind)p->kind) {
+    case MX_LINK_MAP:
+        map(server, p);
+        return seen(server);
+    case MX_LINK_UNMAP:
+        mx_machine_unmap(server->machine, p->space, p->a, p->b);
+        return seen(server);
+    case MX_LINK_SPACE_GONE:
+        mx_machine_space_gone(server->machine, p->space);
+        return seen(server);
+    case MX_LINK_GROUP:
+        mx_machine_group(server->machine, p->group, p->space, (uint32_t)p->a);
+        return seen(server);
+    case MX_LINK_GROUP_GONE:
+        mx_machine_group_gone(server->machine, p->group);
+        return seen(server);
+    case MX_LINK_SUBMIT:
+        if (!mx_machine_submit(server->machine, p->group, p->queue, p->c, p->a, p->b, (uint32_t)p->d))
+            on_done((void *)server, p->c, mx_fault_code(MX_FAULT_STREAM));
+        return true;
+    case MX_LINK_OBJECT:
+    case MX_LINK_OBJECT_GONE:
+    case MX_LINK_SYNC:
+        return seen(server);
+    default:
+        return false;
+    }
+}
+
+static bool report_write(const struct server *server, const char *path) {
+    json_t *report = json_pack("{s:i}", "version", 1);
+    bool good = report != NULL && mx_machine_report(server->machine, report);
+    if (good && path != NULL && json_dump_file(report, path, JSON_INDENT(1)) != 0) {
+        fprintf(stderr, "mali-exec: error: the report cannot be written to %s\n", path);
+        good = false;
+    }
+    json_decref(report);
+    return good;
+}
+
+int main(int argc, char **argv) {
+    struct server server = {0};
+    struct mx_machine_listener listener = {&server, on_done, on_fatal};
+    struct options options = {.fd = -1, .machine = {.listener = &listener}};
+    struct mx_link_packet packet;
+    int file, status = options_read(&options, argc, argv);
+    if (status != 0)
+        return status == 1 ? 0 : 2;
+    server.fd = options.fd;
+    if (!packet_receive(server.fd, &packet, &file) || !hello(&server, &packet, file))
+        return 1;
+    server.machine = mx_machine_new(&options.machine);
+    if (server.machine == NULL) {
+        fprintf(stderr, "mali-exec: error: out of memory\n");
+        return 1;
+    }
+    while (packet_receive(server.fd, &packet, &file) && serve(&server, &packet)) {
+    }
+    bool good = report_write(&server, options.report);
+    packet_send(server.fd, &(struct mx_link_packet){.kind = MX_LINK_GOODBYE});
+    mx_machine_free(server.machine);
+    munmap(server.base, server.bytes);
+    return good ? 0 : 1;
+}
