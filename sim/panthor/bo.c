@@ -258,6 +258,10 @@ int ps_bo_check_range(uint32_t handle, uint32_t vm_id, uint64_t offset_bytes, ui
     return 0;
 }
 
+uint64_t ps_bo_file_offset(uint32_t handle) {
+    return bos[handle].file_offset;
+}
+
 bool ps_bo_is_hidden(uint32_t handle) {
     return bos[handle].flags & DRM_PANTHOR_BO_NO_MMAP;
 }

@@ -7,6 +7,7 @@
 #include <drm/drm.h>
 #include <drm/panthor_drm.h>
 
+#include "exec.h"
 #include "gpu.h"
 #include "knobs.h"
 #include "lock.h"
@@ -98,6 +99,7 @@ int ps_group_create(void *argument) {
             continue;
         groups[handle] = (struct group){.exists = true, .queue_count = create->queues.count};
         create->group_handle = handle;
+        ps_exec_group(handle, create->vm_id, create->queues.count);
         stats.groups++;
         ps_log(PS_LOG_EVENTS, "group %u: %u queues, VM %u, compute cores 0x%llx", handle, create->queues.count,
                create->vm_id, (unsigned long long)create->compute_core_mask);
@@ -114,6 +116,7 @@ int ps_group_destroy(void *argument) {
         return ps_log_refuse(EINVAL, "GROUP_DESTROY of %u, pad %u", destroy->group_handle, destroy->pad);
     if (group->hangs)
         ps_sync_hang_end();
+    ps_exec_group_gone(destroy->group_handle);
     *group = (struct group){0};
     return 0;
 }
@@ -156,9 +159,28 @@ static int check_submit(const struct group *group, const struct drm_panthor_queu
     return result;
 }
 
-// The job is done as soon as it is submitted, unless it hangs or comes after the one that hangs. A job that faults is
-// done, too: the kernel signals its fences, with an error that a wait does not show.
-static void run_job(struct group *group, const struct drm_panthor_queue_submit *job) {
+static bool goes_wrong(const struct drm_panthor_queue_submit *job) {
+    const struct ps_knobs *knobs = ps_knobs();
+    bool works = job->stream_size > 0; // a mere synchronisation neither hangs nor faults
+    return works && ((knobs->lose_at > 0 && stats.submissions >= knobs->lose_at) ||
+                     (!stats.hung && knobs->hang_at > 0 && stats.submissions >= knobs->hang_at));
+}
+
+// Hands all jobs over before it waits for the first: those of one queue may wait for what another queue does.
+static uint64_t jobs_start(const struct group *group, const struct drm_panthor_queue_submit *jobs, uint32_t count) {
+    uint64_t first = 0;
+    for (uint32_t i = 0; i < count && ps_exec_on(); i++) {
+        bool runs = !goes_wrong(&jobs[i]);
+        uint64_t number = ps_exec_submit((uint32_t)(group - groups), jobs[i].queue_index, jobs[i].stream_addr,
+                                         runs ? jobs[i].stream_size : 0, jobs[i].latest_flush);
+        first = i == 0 ? number : first;
+    }
+    return first;
+}
+
+// The job is done when it returns, unless it hangs or comes after the one that hangs. A job that faults is done, too:
+// the kernel signals its fences, with an error that a wait does not show. number: of mali-exec's job; 0: none.
+static void run_job(struct group *group, const struct drm_panthor_queue_submit *job, uint64_t number) {
     const struct ps_knobs *knobs = ps_knobs();
     uint32_t queue = UINT32_C(1) << job->queue_index;
     bool works = job->stream_size > 0; // a mere synchronisation neither hangs nor faults
@@ -176,6 +198,10 @@ static void run_job(struct group *group, const struct drm_panthor_queue_submit *
         group->fatal_queues |= queue;
         stats.lost = true;
         ps_log(PS_LOG_EVENTS, "submission %llu faults", (unsigned long long)stats.submissions);
+    }
+    if (number > 0 && ps_exec_wait(number) != 0) {
+        group->fatal_queues |= queue;
+        stats.faulted = true;
     }
     if (ps_sync_waits_for_hang(&job->syncs))
         group->blocked_queues |= queue;
@@ -196,8 +222,9 @@ int ps_group_submit(void *argument) {
         result = check_submit(group, jobs, count);
     if (result == 0)
         stats.submissions++;
+    uint64_t first = result == 0 ? jobs_start(group, jobs, count) : 0;
     for (uint32_t i = 0; result == 0 && i < count; i++)
-        run_job(group, &jobs[i]);
+        run_job(group, &jobs[i], first > 0 ? first + i : 0);
     free(copy);
     return result;
 }

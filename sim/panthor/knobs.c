@@ -32,7 +32,7 @@ static const struct number {
     {"FLUSHES", offsetof(struct ps_knobs, flushes), 0, 0, 1},
     {"LOG", offsetof(struct ps_knobs, log), 0, 0, 2},
 };
-static const char *const texts[] = {"GPU", "REPORT"};
+static const char *const texts[] = {"GPU", "REPORT", "EXEC", "EXEC_OPTIONS"};
 
 static struct ps_knobs knobs;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -82,15 +82,22 @@ static void check_names(void) {
     }
 }
 
+static const char *read_text(const char *name) {
+    const char *text = getenv(name);
+    return text != NULL && *text != '\0' ? strdup(text) : NULL;
+}
+
 static void read_all(void) {
     check_names();
     for (size_t i = 0; i < COUNT(numbers); i++)
         read_number(&numbers[i]);
-    const char *gpu = getenv(PREFIX "GPU"), *report = getenv(PREFIX "REPORT");
+    const char *gpu = getenv(PREFIX "GPU");
     knobs.gpu = ps_gpu_find(gpu != NULL && *gpu != '\0' ? gpu : "g610");
     if (knobs.gpu == NULL)
         give_up(PREFIX "GPU", "give one of " PS_GPU_NAMES);
-    knobs.report = report != NULL && *report != '\0' ? strdup(report) : NULL;
+    knobs.report = read_text(PREFIX "REPORT");
+    knobs.exec = read_text(PREFIX "EXEC");
+    knobs.exec_options = read_text(PREFIX "EXEC_OPTIONS");
 }
 
 const struct ps_knobs *ps_knobs(void) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cache.h"
+#include "exec.h"
 #include "knobs.h"
 #include "lock.h"
 #include "log.h"
@@ -40,6 +41,7 @@ int ps_node_open(int open_flags) {
     if (made && owner == 0) {
         owner = getpid();
         ps_report_arm();
+        ps_exec_start(file, PS_NODE_FILE_BYTES);
     }
     ps_lock_drop();
     if (!made)

@@ -16,6 +16,7 @@
 #include "gpu.h"
 #include "group.h"
 #include "ioctl.h"
+#include "exec.h"
 #include "knobs.h"
 #include "lock.h"
 #include "log.h"
@@ -177,6 +178,7 @@ static void report(const char *ended) {
     if (!ps_node_used() || atomic_flag_test_and_set(&done))
         return;
     bool locked = ps_lock_take_in_handler();
+    ps_exec_end();
     if (ps_knobs()->log >= PS_LOG_EVENTS) {
         put_summary(ended);
         write_all(STDERR_FILENO);

@@ -9,6 +9,7 @@
 #include <drm/panthor_drm.h>
 
 #include "bo.h"
+#include "exec.h"
 #include "gpu.h"
 #include "knobs.h"
 #include "log.h"
@@ -120,6 +121,10 @@ static void unmap(struct vm *vm, uint64_t address, uint64_t size_bytes) {
 
 static void map(struct vm *vm, const struct drm_panthor_vm_bind_op *op) {
     unmap(vm, op->va, op->size);
+    if (op->bo_handle != 0)
+        ps_exec_map((uint32_t)(vm - vms), op->va, op->size, ps_bo_file_offset(op->bo_handle) + op->bo_offset,
+                    op->bo_handle, op->flags & DRM_PANTHOR_VM_BIND_OP_MAP_READONLY,
+                    !(op->flags & DRM_PANTHOR_VM_BIND_OP_MAP_NOEXEC));
     list_insert(vm, list_find(vm, op->va),
                 (struct ps_peak_mapping){.address = op->va, .size_bytes = op->size, .handle = op->bo_handle});
     if (stats.mapped_bytes > stats.mapped_peak_bytes)
@@ -156,6 +161,7 @@ int ps_vm_destroy(void *argument) {
         return ps_log_refuse(EINVAL, "VM_DESTROY of %u, pad %u", destroy->id, destroy->pad);
     ps_log(PS_LOG_EVENTS, "VM %u goes with %zu mappings, %llu bytes below 4 GiB", destroy->id, vm->count,
            (unsigned long long)vm->low_bytes);
+    ps_exec_vm_gone(destroy->id);
     unmap(vm, 0, UINT64_MAX);
     free(vm->list);
     *vm = (struct vm){0};
@@ -242,6 +248,7 @@ static int run_op(struct vm *vm, const struct drm_panthor_vm_bind_op *op) {
         map(vm, op);
     } else if (type == DRM_PANTHOR_VM_BIND_OP_TYPE_UNMAP) {
         stats.unmaps++;
+        ps_exec_unmap((uint32_t)(vm - vms), op->va, op->size);
         unmap(vm, op->va, op->size);
     }
     ps_log(PS_LOG_CALLS, "%s 0x%llx + 0x%llx, buffer object %u, below 4 GiB now %llu bytes",
