@@ -144,9 +144,14 @@ static void load_check(const struct traffic *traffic) {
     static const uint8_t defined[BYTES_MAX];
     uint8_t undefined[MX_LANES][BYTES_MAX];
     uint32_t lanes = 0;
+    bool is_bad = false;
+    uint64_t last = UINT64_MAX;
     for (uint32_t bits = traffic->lanes; bits != 0; bits &= bits - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(bits);
-        lanes |= (uint32_t)lane_load(traffic, lane, undefined[lane]) << lane;
+        if (is_bad || traffic->message->address[lane] != last) // many lanes often load one thing
+            is_bad = lane_load(traffic, lane, undefined[lane]);
+        last = traffic->message->address[lane];
+        lanes |= (uint32_t)is_bad << lane;
     }
     // The registers' rest matters only where the load leaves one.
     if (lanes == 0 && !(moment->known->writes & moment->shadow->tainted))
@@ -154,7 +159,7 @@ static void load_check(const struct traffic *traffic) {
     memset(pending->undefined, 0, sizeof pending->undefined);
     for (uint32_t bits = moment->warp->active; bits != 0; bits &= bits - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(bits);
-        bool is_bad = lanes >> lane & 1;
+        is_bad = lanes >> lane & 1;
         pending->origin[lane] = is_bad ? origin_of_range(traffic->range[lane]) : MX_ORIGIN_REGISTER;
         registers_load(traffic, lane, is_bad ? undefined[lane] : defined);
     }

@@ -74,7 +74,7 @@ static const struct {
     {"ARSHIFT_", MX_RULE_LOGIC, {MX_PICK_WIDEN}, 0, false},
     {"RROT_", MX_RULE_LOGIC, {MX_PICK_WIDEN}, 0, false},
     {"LROT_", MX_RULE_LOGIC, {MX_PICK_WIDEN}, 0, false},
-    {"MUX", MX_RULE_MUX, {0}, 0, false},
+    {"MUX", MX_RULE_MUX, {MX_PICK_FLOAT, MX_PICK_FLOAT}, 0, false},
     {"IDPADD", MX_RULE_DOT, {0}, 0, false},
     {"ICMP", MX_RULE_COMPARE, {MX_PICK_WIDEN, MX_PICK_WIDEN}, 0, false},
     {"FCMP", MX_RULE_COMPARE, {MX_PICK_FLOAT, MX_PICK_FLOAT}, 0, false},
@@ -178,7 +178,7 @@ static uint64_t widen(const struct mx_rule_op *op, uint64_t word, unsigned sourc
 }
 
 uint64_t mx_rule_pick(const struct mx_rule_op *op, uint64_t word, unsigned source, uint64_t bits) {
-    // FMA's third source is chosen as its first two.
+    // FMA's and MUX's third source is chosen as their first two.
     unsigned selector = (unsigned)field(word, 28 - 2 * source, 2);
     switch (op->pick[source < 2 ? source : 1]) {
     case MX_PICK_WIDEN:

@@ -50,6 +50,7 @@ static const struct {
     {"MUX.i32", UINT64_C(1) << 32, {5, 6, 0}, {0xff, 0, 0}, 0xff},
     {"MUX.i32", UINT64_C(1) << 32, {5, 6, 9}, {0xff, 0, 0}, 0},
     {"MUX.i32", UINT64_C(3) << 32, {5, 6, 0xf}, {0xff, 0, 0}, 0xf},
+    {"MUX.v2i16", UINT64_C(1) << 32 | 3 << 28 | 3 << 24, {5, 6, 0}, {0xff0000, 0, 0xffff}, 0x00ff00ff}, // high halves
     {"ICMP_OR.u32", 0, {1, 2, 0}, {0, 1, 0}, 0xffffffff},
     {"ICMP_OR.u32", 0, {1, 1, 0}, {0, 0, 0xff}, 0},                                     // true or unknown
     {"ICMP_AND.u32", 1 << 24, {1, 2, 0}, {0, 0, 0xff}, 0},                              // false and unknown
