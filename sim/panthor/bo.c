@@ -10,6 +10,7 @@
 #include <drm/drm.h>
 #include <drm/panthor_drm.h>
 
+#include "exec.h"
 #include "knobs.h"
 #include "log.h"
 #include "node.h"
@@ -83,9 +84,16 @@ static uint32_t handle_find(void) {
     return bo_end++;
 }
 
+// mali-exec is told of memory that is not coherent only where flushes are seen: else nothing would ever reach the GPU.
+static bool is_watched(const struct bo *bo) {
+    return ps_knobs()->flushes && (bo->flags & DRM_PANTHOR_BO_WB_MMAP);
+}
+
 static void bo_free_unused(struct bo *bo) {
     if (bo->has_handle || bo->maps > 0)
         return;
+    if (is_watched(bo))
+        ps_exec_object_gone((uint32_t)(bo - bos));
     fallocate(ps_node_file(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)bo->file_offset,
               (off_t)bo->size_bytes);
     stats.bytes -= bo->size_bytes;
@@ -146,6 +154,8 @@ int ps_bo_create(void *argument) {
     label_add(UNLABELLED, size_bytes);
     create->size = size_bytes;
     create->handle = handle;
+    if (is_watched(&bos[handle]))
+        ps_exec_object(handle, bos[handle].file_offset, size_bytes, true);
     ps_log(PS_LOG_CALLS, "buffer object %u: %llu bytes, flags 0x%x, VM %u", handle, (unsigned long long)size_bytes,
            create->flags, create->exclusive_vm_id);
     return 0;
@@ -201,6 +211,8 @@ int ps_bo_set_label(void *argument) {
 
 // CPU cache lines of an object are cleaned (and invalidated): by BO_SYNC, or by the driver's own instructions.
 static void bo_flush(uint32_t handle, uint64_t offset_bytes, uint64_t size_bytes, bool invalidate) {
+    if (is_watched(&bos[handle]))
+        ps_exec_sync(handle, offset_bytes, size_bytes, invalidate);
     ps_log(PS_LOG_CALLS, "buffer object %u: CPU cache %s, 0x%llx + 0x%llx", handle,
            invalidate ? "cleaned and invalidated" : "cleaned", (unsigned long long)offset_bytes,
            (unsigned long long)size_bytes);

@@ -94,9 +94,10 @@ static struct object *object_find(const struct mx_coherent *coherent, uint32_t h
     return object;
 }
 
-uint8_t *mx_coherent_host(const struct mx_coherent *coherent, uint32_t handle, uint64_t offset_bytes) {
+uint8_t *mx_coherent_host(const struct mx_coherent *coherent, uint32_t handle, uint64_t file_offset) {
     const struct object *object = object_find(coherent, handle);
-    return object != NULL && offset_bytes < object->size_bytes ? object->gpu + offset_bytes : NULL;
+    bool is_inside = object != NULL && file_offset - object->file_offset < object->size_bytes;
+    return is_inside ? object->gpu + (file_offset - object->file_offset) : NULL;
 }
 
 static void line_sync(struct mx_coherent *coherent, struct object *object, uint64_t offset, bool invalidate) {

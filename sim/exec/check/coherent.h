@@ -19,9 +19,9 @@ void mx_coherent_free(struct mx_coherent *coherent);
 bool mx_coherent_add(struct mx_coherent *coherent, uint32_t object, uint64_t file_offset, uint64_t size_bytes);
 void mx_coherent_remove(struct mx_coherent *coherent, uint32_t object); // does nothing when it is not there
 
-// Where the GPU sees that byte of the object; NULL: the object is not here, so the GPU sees the file. Valid until the
-// object is removed.
-uint8_t *mx_coherent_host(const struct mx_coherent *coherent, uint32_t object, uint64_t offset_bytes);
+// Where the GPU sees that byte of the file; NULL: it is not of this object, or the object is not here, so the GPU sees
+// the file. Valid until the object is removed.
+uint8_t *mx_coherent_host(const struct mx_coherent *coherent, uint32_t object, uint64_t file_offset);
 
 // The lines that the range touches are cleaned: what the CPU changed since it last saw or wrote the line goes to the
 // GPU's copy. With `invalidate` the CPU then sees the GPU's; in a line that both changed the CPU's wins, as a dirty

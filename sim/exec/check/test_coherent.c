@@ -12,7 +12,7 @@
 static struct mx_coherent *object_new(struct fake *fake, uint8_t **gpu) {
     struct mx_coherent *coherent = mx_coherent_new(fake->memory_fd, fake->memory);
     CHECK(mx_coherent_add(coherent, OBJECT, OFFSET, 8192));
-    *gpu = mx_coherent_host(coherent, OBJECT, 0);
+    *gpu = mx_coherent_host(coherent, OBJECT, OFFSET);
     CHECK(*gpu != NULL && *gpu != fake->memory + OFFSET);
     return coherent;
 }
@@ -67,7 +67,7 @@ static void untouched(struct fake *fake) {
     CHECK(!mx_coherent_sync(coherent, OBJECT, 1, 8192, true));
     CHECK(!mx_coherent_sync(coherent, OBJECT + 1, 0, 1, true));
     mx_coherent_remove(coherent, OBJECT);
-    CHECK(mx_coherent_host(coherent, OBJECT, 0) == NULL);
+    CHECK(mx_coherent_host(coherent, OBJECT, OFFSET) == NULL);
     mx_coherent_free(coherent);
 }
 

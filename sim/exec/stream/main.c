@@ -10,7 +10,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "../check/check.h"
+#include "../check/coherent.h"
 #include "../link.h"
+#include "fan.h"
 #include "machine.h"
 
 static const char help[] =
@@ -25,6 +28,8 @@ static const char help[] =
     "  --reconvergence RULE  branches (default) or instructions: when lanes are chosen anew\n"
     "  --warp-limit N        instructions of a warp in one job, beyond which it counts as endless (default 2^32)\n"
     "  --no-shortcuts        the driver's copy kernels are executed, too\n"
+    "  --check               look for faults that a chip would not tell: sim/exec/check/README.md\n"
+    "  --coherency           memory that the CPU maps cached has a copy for the GPU (with PANTHOR_SIM_FLUSHES=1)\n"
     "  --report FILE         where to write the report (JSON) at the end\n"
     "  --help                show this\n";
 
@@ -32,6 +37,7 @@ struct options {
     int fd;
     struct mx_machine_options machine;
     const char *report;
+    bool check, coherency;
 };
 
 static int fail(const char *format, const char *what) {
@@ -48,7 +54,7 @@ static bool number_read(const char *text, uint64_t *number) {
     return errno == 0 && end != text && *end == '\0' && *text != '-';
 }
 
-enum { HELP = 256, FD, THREADS, SHUFFLE, RECONVERGENCE, WARP_LIMIT, NO_SHORTCUTS, REPORT };
+enum { HELP = 256, FD, THREADS, SHUFFLE, RECONVERGENCE, WARP_LIMIT, NO_SHORTCUTS, CHECK, COHERENCY, REPORT };
 
 static const struct option known[] = {
     {"fd", required_argument, NULL, FD},
@@ -58,6 +64,8 @@ static const struct option known[] = {
     {"report", required_argument, NULL, REPORT},
     {"warp-limit", required_argument, NULL, WARP_LIMIT},
     {"no-shortcuts", no_argument, NULL, NO_SHORTCUTS},
+    {"check", no_argument, NULL, CHECK},
+    {"coherency", no_argument, NULL, COHERENCY},
     {"help", no_argument, NULL, HELP},
     {NULL, 0, NULL, 0},
 };
@@ -88,6 +96,12 @@ static int options_read(struct options *o, int argc, char **argv) {
         case NO_SHORTCUTS:
             o->machine.core.no_shortcuts = true;
             break;
+        case CHECK:
+            o->check = true;
+            break;
+        case COHERENCY:
+            o->coherency = true;
+            break;
         case REPORT:
             o->report = optarg;
             break;
@@ -110,7 +124,11 @@ struct server {
     int fd;
     uint8_t *base; // of the memory file
     uint64_t bytes;
+    int file; // the memory file
     struct mx_machine *machine;
+    struct mx_fan observers;
+    struct mx_check *check;       // NULL: nobody looks on
+    struct mx_coherent *coherent; // NULL: CPU and GPU see one memory
 };
 
 static bool packet_send(int fd, const struct mx_link_packet *packet) {
@@ -154,7 +172,7 @@ static bool hello(struct server *server, const struct mx_link_packet *packet, in
     }
     server->bytes = packet->b;
     server->base = mmap(NULL, packet->b, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
-    close(file);
+    server->file = file;
     if (server->base == MAP_FAILED) {
         fprintf(stderr, "mali-exec: error: the memory file cannot be mapped: %s\n", strerror(errno));
         return false;
@@ -168,6 +186,8 @@ static bool seen(const struct server *server) {
 
 static void map(const struct server *server, const struct mx_link_packet *p) {
     struct mx_region region = {.begin = p->a, .end = p->a + p->b, .host = server->base + p->c, .object = p->object};
+    uint8_t *copy = server->coherent != NULL ? mx_coherent_host(server->coherent, p->object, p->c) : NULL;
+    region.host = copy != NULL ? copy : region.host;
     region.read_only = p->d & MX_LINK_MAP_READ_ONLY;
     region.executable = p->d & MX_LINK_MAP_EXECUTABLE;
     if (p->c > server->bytes || p->b > server->bytes - p->c || !mx_machine_map(server->machine, p->space, &region))
@@ -197,8 +217,17 @@ static bool serve(const struct server *server, const struct mx_link_packet *p) {
             on_done((void *)server, p->c, mx_fault_code(MX_FAULT_STREAM));
         return true;
     case MX_LINK_OBJECT:
+        if (server->coherent != NULL && (p->c & MX_LINK_OBJECT_CACHED) &&
+            !mx_coherent_add(server->coherent, p->object, p->a, p->b))
+            fprintf(stderr, "mali-exec: error: no memory for the GPU's copy of object %u: it is coherent\n", p->object);
+        return seen(server);
     case MX_LINK_OBJECT_GONE:
+        if (server->coherent != NULL)
+            mx_coherent_remove(server->coherent, p->object);
+        return seen(server);
     case MX_LINK_SYNC:
+        if (server->coherent != NULL)
+            mx_coherent_sync(server->coherent, p->object, p->a, p->b, p->c != 0);
         return seen(server);
     default:
         return false;
@@ -207,13 +236,31 @@ static bool serve(const struct server *server, const struct mx_link_packet *p) {
 
 static bool report_write(const struct server *server, const char *path) {
     json_t *report = json_pack("{s:i}", "version", 1);
-    bool good = report != NULL && mx_machine_report(server->machine, report);
+    bool good = report != NULL && mx_machine_report(server->machine, report) &&
+                (server->check == NULL || mx_check_report(server->check, report));
     if (good && path != NULL && json_dump_file(report, path, JSON_INDENT(1)) != 0) {
         fprintf(stderr, "mali-exec: error: the report cannot be written to %s\n", path);
         good = false;
     }
     json_decref(report);
     return good;
+}
+
+// What looks on, as the options say, and the machine. False: no memory.
+static bool machine_make(struct server *server, struct options *options) {
+    if (options->check) {
+        const struct mx_check_options all = {
+            .memory_fd = server->file, .memory_base = server->base, .memory_bytes = server->bytes};
+        server->check = mx_check_new(&all);
+        if (server->check == NULL)
+            return false;
+        mx_fan_add(&server->observers, mx_check_observer(server->check));
+    }
+    if (options->coherency && (server->coherent = mx_coherent_new(server->file, server->base)) == NULL)
+        return false;
+    options->machine.core.observer = mx_fan_observer(&server->observers);
+    server->machine = mx_machine_new(&options->machine);
+    return server->machine != NULL;
 }
 
 int main(int argc, char **argv) {
@@ -227,8 +274,7 @@ int main(int argc, char **argv) {
     server.fd = options.fd;
     if (!packet_receive(server.fd, &packet, &file) || !hello(&server, &packet, file))
         return 1;
-    server.machine = mx_machine_new(&options.machine);
-    if (server.machine == NULL) {
+    if (!machine_make(&server, &options)) {
         fprintf(stderr, "mali-exec: error: out of memory\n");
         return 1;
     }
@@ -237,6 +283,8 @@ int main(int argc, char **argv) {
     bool good = report_write(&server, options.report);
     packet_send(server.fd, &(struct mx_link_packet){.kind = MX_LINK_GOODBYE});
     mx_machine_free(server.machine);
+    mx_check_free(server.check);
+    mx_coherent_free(server.coherent);
     munmap(server.base, server.bytes);
     return good ? 0 : 1;
 }
