@@ -228,21 +228,6 @@ static void pages_store(const struct traffic *traffic) {
     }
 }
 
-// Bits: bytes that the store would not change.
-static uint32_t unchanged_of(const struct traffic *traffic, uint32_t lane) {
-    const struct mx_moment *moment = traffic->moment;
-    const struct mx_source *source = &moment->insn->sources[moment->known->data_source];
-    uint32_t bytes = traffic->message->bytes, unchanged = 0;
-    const uint8_t *host = host_at(moment, traffic->message->address[lane], bytes);
-    uint8_t data[BYTES_MAX] = {0};
-    if (host == NULL || source->kind != MX_SOURCE_REGISTER)
-        return 0;
-    data_of(traffic, moment->warp->registers, lane, data);
-    for (uint32_t i = 0; i < bytes; i++)
-        unchanged |= (uint32_t)(host[i] == data[i]) << i;
-    return unchanged;
-}
-
 // Lanes of one store that overlap: one of them wins, nobody knows which.
 static void lanes_collide(struct traffic *traffic) {
     const struct mx_message *message = traffic->message;
@@ -275,27 +260,30 @@ static void races_check(struct traffic *traffic) {
     const struct mx_moment *moment = traffic->moment;
     const struct mx_message *message = traffic->message;
     struct mx_check_worker *worker = moment->worker;
-    struct mx_race_cursor shared_cursor = {0}, global_cursor = {0};
+    struct mx_race_map *const maps[2] = {moment->check->races, worker->shared_races};
+    struct mx_race_cursor cursors[2] = {{0}};
     uint64_t last = UINT64_MAX;
     for (uint32_t bits = traffic->lanes; bits != 0; bits &= bits - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(bits);
+        uint32_t lane = (uint32_t)__builtin_ctz(bits), shared = traffic->range[lane] == MX_RANGE_SHARED;
+        uint8_t data[BYTES_MAX];
+        const uint8_t *host = NULL;
         if (traffic->range[lane] == MX_RANGE_STACK || (message->access == MX_LOAD && message->address[lane] == last))
             continue;
         last = message->address[lane];
-        bool is_shared = traffic->range[lane] == MX_RANGE_SHARED;
-        struct mx_race_actor actor = {.group = is_shared ? worker->group_serial : moment->group->linear,
+        if (message->access == MX_STORE) {
+            data_of(traffic, moment->warp->registers, lane, data);
+            host = host_at(moment, last, message->bytes);
+        }
+        struct mx_race_actor actor = {.group = shared ? worker->group_serial : moment->group->linear,
                                       .epoch = worker->epoch,
                                       .warp = moment->warp->index};
-        uint32_t unchanged = message->access == MX_STORE ? unchanged_of(traffic, lane) : 0;
-        enum mx_race_verdict verdict = is_shared ? mx_race_access(worker->shared_races, &shared_cursor, &actor,
-                                                                  message->access, last, message->bytes, unchanged)
-                                                 : mx_race_access(moment->check->races, &global_cursor, &actor,
-                                                                  message->access, last, message->bytes, unchanged);
+        enum mx_race_verdict verdict =
+            mx_race_access(maps[shared], &cursors[shared], &actor, message->access, last, message->bytes, data, host);
         traffic->same |= (uint32_t)(verdict == MX_RACE_SAME) << lane;
         traffic->conflict |= (uint32_t)(verdict == MX_RACE_CONFLICT) << lane;
     }
-    mx_race_release(worker->shared_races, &shared_cursor);
-    mx_race_release(moment->check->races, &global_cursor);
+    mx_race_release(maps[0], &cursors[0]);
+    mx_race_release(maps[1], &cursors[1]);
 }
 
 static void races_report(const struct traffic *traffic) {

@@ -21,6 +21,7 @@ struct mx_race_page {
     uint64_t number;          // address / PAGE_BYTES
     uint32_t unit;            // bytes a cell: 8, 4, 2 or 1
     uint64_t *reads, *writes; // of each cell; NULL: none yet
+    uint64_t *values;         // of each cell, that the last store left; goes with writes
 };
 
 struct mx_race_shard {
@@ -55,6 +56,7 @@ void mx_race_clear(struct mx_race_map *map) {
                 continue;
             free(shard->slots[s]->reads);
             free(shard->slots[s]->writes);
+            free(shard->slots[s]->values);
             free(shard->slots[s]);
         }
         free(shard->slots);
@@ -141,27 +143,42 @@ static bool cells_split(struct mx_race_map *map, uint64_t **cells, uint32_t unit
     return true;
 }
 
-// So that cells fit what lies there. False: no memory; then the page stays as it is.
+static void values_shift(struct mx_race_page *page, uint32_t unit) {
+    for (uint32_t i = 0; page->values != NULL && i < PAGE_BYTES / unit; i++)
+        page->values[i] = page->values[i] >> 8 * (i * unit % page->unit) & ((UINT64_C(1) << 8 * unit) - 1);
+}
+
+// Smaller cells. False: no memory; the page then forgets what it cannot keep.
+static bool page_split(struct mx_race_map *map, struct mx_race_page *page, uint32_t unit) {
+    bool good = cells_split(map, &page->reads, page->unit, unit) && cells_split(map, &page->writes, page->unit, unit) &&
+                cells_split(map, &page->values, page->unit, unit);
+    if (good) {
+        values_shift(page, unit);
+    } else {
+        free(page->reads);
+        free(page->writes);
+        free(page->values);
+        page->reads = page->writes = page->values = NULL;
+    }
+    page->unit = unit;
+    return good;
+}
+
+// So that cells fit what lies there. False: no memory.
 static bool page_fit(struct mx_race_map *map, struct mx_race_page *page, uint32_t offset, uint32_t bytes, bool writes) {
     uint32_t unit = page->unit;
     while ((offset | bytes) & (unit - 1))
         unit /= 2;
-    if (unit < page->unit) {
-        uint64_t *reads = page->reads;
-        if (!cells_split(map, &page->writes, page->unit, unit))
-            return false;
-        if (!cells_split(map, &reads, page->unit, unit)) {
-            // Stores are the rarer half: better to forget who read than to keep cells of two sizes.
-            free(page->reads);
-            reads = NULL;
-        }
-        page->reads = reads;
-        page->unit = unit;
-    }
-    uint64_t **cells = writes ? &page->writes : &page->reads;
-    if (*cells == NULL)
-        *cells = take(map, PAGE_BYTES / page->unit * sizeof **cells);
-    return *cells != NULL;
+    if (unit < page->unit && !page_split(map, page, unit))
+        return false;
+    uint64_t cells_bytes = PAGE_BYTES / page->unit * sizeof(uint64_t);
+    if (!writes && page->reads == NULL)
+        page->reads = take(map, cells_bytes);
+    if (writes && page->writes == NULL)
+        page->writes = take(map, cells_bytes);
+    if (writes && page->values == NULL)
+        page->values = take(map, cells_bytes);
+    return writes ? page->writes != NULL && page->values != NULL : page->reads != NULL;
 }
 
 static uint64_t entry_make(const struct mx_race_actor *actor) {
@@ -224,25 +241,37 @@ static enum mx_race_verdict cell_store(const struct mx_race_map *map, uint64_t *
     return flags & FLAG_UNCHANGED ? MX_RACE_SAME : MX_RACE_CONFLICT;
 }
 
-// Bytes of a cell that a store leaves as they were: all of them?
-static bool is_unchanged(uint32_t unchanged, uint32_t first, uint32_t unit) {
-    uint32_t wanted = ((UINT32_C(1) << unit) - 1) << first;
-    return (unchanged & wanted) == wanted;
+// A store's flags; the value that it leaves goes to *value.
+static uint64_t store_flags(const struct mx_race_map *map, uint64_t write, uint64_t own, uint64_t *value, uint32_t unit,
+                            const uint8_t *data, const uint8_t *host) {
+    bool remembered =
+        write != 0 && !(write & FLAG_ATOMIC) && (!map->is_private || entry_group(write) == entry_group(own));
+    uint64_t old = *value, stored = 0;
+    memcpy(&stored, data, unit);
+    if (!remembered && host != NULL) {
+        old = 0;
+        memcpy(&old, host, unit);
+    }
+    *value = stored;
+    return (remembered || host != NULL) && old == stored ? FLAG_UNCHANGED : 0;
 }
 
 static enum mx_race_verdict page_access(const struct mx_race_map *map, struct mx_race_page *page, uint64_t own,
-                                        enum mx_access access, uint32_t offset, uint32_t bytes, uint32_t unchanged) {
+                                        enum mx_access access, uint32_t offset, uint32_t bytes, const uint8_t *data,
+                                        const uint8_t *host) {
     enum mx_race_verdict worst = MX_RACE_NONE;
-    for (uint32_t done = 0; done < bytes; done += page->unit) {
-        uint32_t cell = (offset + done) / page->unit;
+    uint32_t unit = page->unit;
+    for (uint32_t done = 0; done < bytes; done += unit) {
+        uint32_t cell = (offset + done) / unit;
         enum mx_race_verdict verdict;
         if (access == MX_LOAD) {
             verdict = cell_load(map, page->writes != NULL ? page->writes[cell] : 0, &page->reads[cell], own);
         } else {
-            uint64_t flags = access == MX_ATOMIC                         ? FLAG_ATOMIC
-                             : is_unchanged(unchanged, done, page->unit) ? FLAG_UNCHANGED
-                                                                         : 0;
-            verdict = cell_store(map, &page->writes[cell], page->reads != NULL ? page->reads[cell] : 0, own, flags);
+            uint64_t *write = &page->writes[cell], flags = FLAG_ATOMIC;
+            if (access == MX_STORE)
+                flags = store_flags(map, *write, own, &page->values[cell], unit, data + done,
+                                    host != NULL ? host + done : NULL);
+            verdict = cell_store(map, write, page->reads != NULL ? page->reads[cell] : 0, own, flags);
         }
         worst = verdict > worst ? verdict : worst;
     }
@@ -271,7 +300,7 @@ static void cursor_move(struct mx_race_map *map, struct mx_race_cursor *cursor, 
 
 enum mx_race_verdict mx_race_access(struct mx_race_map *map, struct mx_race_cursor *cursor,
                                     const struct mx_race_actor *actor, enum mx_access access, uint64_t address,
-                                    uint32_t bytes, uint32_t unchanged) {
+                                    uint32_t bytes, const uint8_t *data, const uint8_t *host) {
     enum mx_race_verdict worst = MX_RACE_NONE;
     while (bytes > 0) {
         uint32_t offset = (uint32_t)(address % PAGE_BYTES), room = PAGE_BYTES - offset;
@@ -279,13 +308,14 @@ enum mx_race_verdict mx_race_access(struct mx_race_map *map, struct mx_race_curs
         enum mx_race_verdict verdict = MX_RACE_NONE;
         cursor_move(map, cursor, address / PAGE_BYTES);
         if (cursor->page != NULL && page_fit(map, cursor->page, offset, now, access != MX_LOAD))
-            verdict = page_access(map, cursor->page, entry_make(actor), access, offset, now, unchanged);
+            verdict = page_access(map, cursor->page, entry_make(actor), access, offset, now, data, host);
         else
             map->dropped++;
         worst = verdict > worst ? verdict : worst;
         address += now;
         bytes -= now;
-        unchanged >>= now;
+        data = data != NULL ? data + now : NULL;
+        host = host != NULL ? host + now : NULL;
     }
     return worst;
 }

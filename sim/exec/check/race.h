@@ -38,10 +38,12 @@ struct mx_race_cursor {
     struct mx_race_page *page;
 };
 
-// One lane's access. `unchanged` (of a store): bit i: byte i had the value already.
+// One lane's access. Of a store also: its bytes (`data`), and the memory that they go to, before they do (NULL: counts
+// as a change). What an earlier store of the job left there is remembered, so that the verdict does not hang on whether
+// another thread's store has reached memory yet.
 enum mx_race_verdict mx_race_access(struct mx_race_map *map, struct mx_race_cursor *cursor,
                                     const struct mx_race_actor *actor, enum mx_access access, uint64_t address,
-                                    uint32_t bytes, uint32_t unchanged);
+                                    uint32_t bytes, const uint8_t *data, const uint8_t *host);
 void mx_race_release(struct mx_race_map *map, struct mx_race_cursor *cursor);
 
 uint64_t mx_race_dropped(const struct mx_race_map *map); // accesses not looked at for want of memory, ever

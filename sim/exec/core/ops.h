@@ -27,9 +27,9 @@
     X(ISUB_##id, opcode, 16, 15, 1, "ISUB." printed, CVT, shape, isub)                                                 \
     X(IMUL_##id, opcode, 16, 15, 10, "IMUL." printed, SFU, shape, imul)                                                \
     X(HADD_##id, opcode, 16, 15, 11, "HADD." printed, CVT, shape, hadd)                                                \
-    X(ICMP_OR_##id, opcode + 0x50, 24, 7, 0, "ICMP_OR." printed, CVT, shape##C, icmp)                                  \
-    X(ICMP_AND_##id, opcode + 0x50, 24, 7, 1, "ICMP_AND." printed, CVT, shape##C, icmp)                                \
-    X(ICMP_MULTI_##id, opcode + 0x50, 24, 7, 2, "ICMP_MULTI." printed, CVT, shape##C, icmp)
+    X(ICMP_OR_##id, opcode + 0x50, 24, 3, 0, "ICMP_OR." printed, CVT, shape##C, icmp)                                  \
+    X(ICMP_AND_##id, opcode + 0x50, 24, 3, 1, "ICMP_AND." printed, CVT, shape##C, icmp)                                \
+    X(ICMP_MULTI_##id, opcode + 0x50, 24, 3, 2, "ICMP_MULTI." printed, CVT, shape##C, icmp)
 
 #define MX_OPS(X)                                                                                                      \
     X(NOP, 0x000, 0, 0, 0, "NOP", CVT, NONE, nop)                                                                      \
