@@ -13,13 +13,18 @@
 // When the set of lanes that run together is chosen anew (the live ones with the smallest pc): valhall-isa.md, 4.
 enum mx_reconvergence { MX_AT_BRANCHES, MX_AT_EVERY_INSTRUCTION };
 
+#define MX_MODELLED_CORES 4 // of the Mali-G610 MC4
+
 struct mx_core_options {
-    uint32_t threads;       // host threads; 0: as many as the machine has
-    uint64_t shuffle;       // seed of a random order of workgroups; 0: x fastest, then y, z
+    uint32_t threads; // host threads; 0: as many as the machine has
+    uint64_t shuffle; // seed of a random order of workgroups; 0: x fastest, then y, z
     enum mx_reconvergence reconvergence;
-    uint64_t warp_limit;    // instructions that one warp may execute in one job; 0: 2^32. Beyond it: MX_FAULT_ENDLESS
-    bool twin;              // every instruction is also done by the scalar twin; a difference is a fault
-    bool no_shortcuts;      // the driver's copy kernels are executed, too
+    uint64_t warp_limit; // instructions that one warp may execute in one job; 0: 2^32. Beyond it: MX_FAULT_ENDLESS
+    // For counting: one host thread, and the warps that a modelled core holds at once give way to each other after
+    // every message, so that what they share in its caches is found there. Needs an observer.
+    bool interleave;
+    bool twin;                          // every instruction is also done by the scalar twin; a difference is a fault
+    bool no_shortcuts;                  // the driver's copy kernels are executed, too
     const struct mx_observer *observer; // NULL: none. Must live as long as the core
 };
 

@@ -32,14 +32,14 @@ struct mx_insn {
     uint8_t unit;   // enum mx_unit
     uint8_t flow;   // bits 59-62
     uint8_t source_count;
-    struct mx_source sources[4]; // of a STORE and an atomic, staging registers come last
+    struct mx_source sources[4];    // of a STORE and an atomic, staging registers come last
     uint8_t written, written_count; // first register written and how many; 0: none
     uint8_t written_half;           // 0: whole, 1 low, 2 high half only
 };
 
 // A decoded kernel.
 struct mx_program;
-uint64_t mx_program_hash(const struct mx_program *program);  // of the instruction words up to the last one
+uint64_t mx_program_hash(const struct mx_program *program);   // of the instruction words up to the last one
 uint32_t mx_program_length(const struct mx_program *program); // instructions
 const struct mx_insn *mx_program_insn(const struct mx_program *program, uint32_t index);
 

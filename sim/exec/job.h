@@ -19,13 +19,13 @@ struct mx_job {
     uint32_t fau_words;
     uint64_t resources; // GPU address of the resource table; 0: none
     uint32_t resource_count;
-    uint32_t local_size[3];   // threads of a workgroup
-    uint32_t offset[3];       // of the global ids, in threads
-    uint32_t group_count[3];  // any may be 0: no work
-    uint64_t stack_base;      // thread-local storage
-    uint64_t stack_bytes;     // a thread; 0: none
-    uint64_t shared_base;     // workgroup memory
-    uint64_t shared_bytes;    // a workgroup; 0: none
+    uint32_t local_size[3];  // threads of a workgroup
+    uint32_t offset[3];      // of the global ids, in threads
+    uint32_t group_count[3]; // any may be 0: no work
+    uint64_t stack_base;     // thread-local storage
+    uint64_t stack_bytes;    // a thread; 0: none
+    uint64_t shared_base;    // workgroup memory
+    uint64_t shared_bytes;   // a workgroup; 0: none
     uint32_t shared_instances;
     uint64_t number; // since the start of the program, for reports
 };

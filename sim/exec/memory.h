@@ -15,7 +15,7 @@ struct mx_region {
     uint8_t *host;       // what stands behind `begin`
     bool read_only;      // to the GPU: code
     bool executable;
-    uint32_t object;     // the buffer object's handle, 0: none
+    uint32_t object; // the buffer object's handle, 0: none
 };
 
 struct mx_memory *mx_memory_new(void); // NULL: no memory

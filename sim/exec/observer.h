@@ -26,12 +26,13 @@ struct mx_workgroup {
     const struct mx_job *job;
     const struct mx_program *program;
     uint32_t id[3];
-    uint32_t linear;       // its number in the natural order
+    uint32_t linear; // its number in the natural order
     uint32_t warp_count;
     struct mx_warp *warps;
-    uint64_t stack_base;   // of lane 0 of warp 0; thread t has stack_base + t * job->stack_bytes
+    uint64_t stack_base; // of lane 0 of warp 0; thread t has stack_base + t * job->stack_bytes
     uint64_t shared_base;
-    uint32_t worker;       // host thread that executes it, from 0; two groups of one worker never overlap
+    uint32_t worker; // host thread that executes it, from 0; groups of one worker overlap only when interleaved
+    uint32_t core;   // the modelled shader core: its number in the natural order, modulo MX_MODELLED_CORES
 };
 
 enum mx_access { MX_LOAD, MX_STORE, MX_ATOMIC };
@@ -42,11 +43,11 @@ enum mx_space { MX_SPACE_POINTER, MX_SPACE_BUFFER, MX_SPACE_STACK, MX_SPACE_SHAR
 struct mx_message {
     enum mx_access access;
     enum mx_space space;
-    uint32_t lanes;              // bits: that take part and are in bounds
-    uint32_t out_of_bounds;      // bits: beyond the descriptor's size, or through a pointer made so: reads 0, dropped
-    uint32_t bytes;              // a lane
-    uint64_t address[MX_LANES];  // of the lanes that take part
-    uint32_t handle[MX_LANES];   // MX_SPACE_BUFFER
+    uint32_t lanes;             // bits: that take part and are in bounds
+    uint32_t out_of_bounds;     // bits: beyond the descriptor's size, or through a pointer made so: reads 0, dropped
+    uint32_t bytes;             // a lane
+    uint64_t address[MX_LANES]; // of the lanes that take part
+    uint32_t handle[MX_LANES];  // MX_SPACE_BUFFER
 };
 
 // Calls come from the worker that executes the workgroup. Any may be NULL. A job is over when job_end has returned.
@@ -55,8 +56,10 @@ struct mx_observer {
     void (*job_begin)(void *context, const struct mx_job *job, const struct mx_program *program, uint32_t workers);
     void (*group_begin)(void *context, const struct mx_workgroup *group);
     // Before the instruction takes effect (what: its sources) and after it (its destination).
-    void (*before)(void *context, const struct mx_workgroup *group, const struct mx_warp *warp, const struct mx_insn *insn);
-    void (*after)(void *context, const struct mx_workgroup *group, const struct mx_warp *warp, const struct mx_insn *insn);
+    void (*before)(void *context, const struct mx_workgroup *group, const struct mx_warp *warp,
+                   const struct mx_insn *insn);
+    void (*after)(void *context, const struct mx_workgroup *group, const struct mx_warp *warp,
+                  const struct mx_insn *insn);
     // A LOAD, STORE, LD_PKA or atomic; before memory changes.
     void (*message)(void *context, const struct mx_workgroup *group, const struct mx_warp *warp,
                     const struct mx_insn *insn, const struct mx_message *message);

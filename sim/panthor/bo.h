@@ -20,7 +20,7 @@ ps_ioctl_handler ps_bo_create, ps_bo_close, ps_bo_prime, ps_bo_mmap_offset, ps_b
 int ps_bo_check_range(uint32_t handle, uint32_t vm_id, uint64_t offset_bytes, uint64_t size_bytes);
 
 uint64_t ps_bo_file_offset(uint32_t handle); // of a mapped object: where it begins in the memory file
-bool ps_bo_is_hidden(uint32_t handle); // made with NO_MMAP; handle: of a mapped object
+bool ps_bo_is_hidden(uint32_t handle);       // made with NO_MMAP; handle: of a mapped object
 
 // One more mapping, one less. An object without a handle goes with its last mapping.
 void ps_bo_map(uint32_t handle);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -14,23 +15,27 @@
 #include <unistd.h>
 
 #include "../exec/link.h"
+#include "job.h"
 #include "knobs.h"
+#include "lock.h"
 #include "log.h"
 
 #define WORDS_MAX 64
 #define START_MS 20000
-#define DONE_RING 4096 // of jobs' codes; more are never open at once
+#define END_MS 60000 // until its report is written
+#define STEP_MS 50
 
-static int channel = -1;
+static int channel = -1; // closed by the receiver alone
+static bool was_lost, said_goodbye;
 static pid_t process;
-static uint64_t last_number, done_number;
-static struct {
-    uint64_t number;
-    uint32_t code;
-} codes[DONE_RING];
+static uint64_t last_number, asked, answered;
 
 bool ps_exec_on(void) {
     return channel >= 0;
+}
+
+bool ps_exec_is_lost(void) {
+    return was_lost;
 }
 
 static _Noreturn void give_up(const char *what) {
@@ -40,10 +45,13 @@ static _Noreturn void give_up(const char *what) {
 
 // The other process is gone: what is open ends with an error, nothing hangs.
 static void lost(void) {
-    if (channel >= 0)
-        ps_log(PS_LOG_ALWAYS, "mali-exec has ended; nothing more is executed. Its last lines say why");
-    close(channel);
+    if (channel < 0)
+        return;
+    ps_log(PS_LOG_ALWAYS, "mali-exec has ended too early, its last lines say why: the device is lost");
+    shutdown(channel, SHUT_RDWR);
     channel = -1;
+    was_lost = true;
+    ps_job_all_lost();
 }
 
 // ---- starting it
@@ -107,12 +115,15 @@ static bool packet_send(const struct mx_link_packet *packet, int file) {
     return sent == (ssize_t)sizeof *packet;
 }
 
-static bool packet_receive(struct mx_link_packet *packet) {
+// 1: there is one; 0: not now; -1: the other process is gone. flags: of recv.
+static int packet_receive(struct mx_link_packet *packet, int flags) {
     ssize_t got;
     do
-        got = recv(channel, packet, sizeof *packet, 0);
+        got = recv(channel, packet, sizeof *packet, flags);
     while (got < 0 && errno == EINTR);
-    return got == (ssize_t)sizeof *packet;
+    if (got == (ssize_t)sizeof *packet)
+        return 1;
+    return got < 0 && errno == EAGAIN ? 0 : -1;
 }
 
 static void process_start(int theirs) {
@@ -132,6 +143,51 @@ static void process_start(int theirs) {
     }
 }
 
+// ---- talking to it
+
+static void note(const struct mx_link_packet *packet) {
+    if (packet->kind == MX_LINK_DONE)
+        ps_job_ended(packet->c, (uint32_t)packet->a);
+    answered += packet->kind == MX_LINK_SEEN;
+    said_goodbye |= packet->kind == MX_LINK_GOODBYE;
+}
+
+// Takes what there is. The lock is held, so that nobody else reads meanwhile.
+static void receive_all(void) {
+    struct mx_link_packet packet;
+    int got = 0;
+    while (channel >= 0 && !said_goodbye && (got = packet_receive(&packet, MSG_DONTWAIT)) > 0)
+        note(&packet);
+    if (got < 0)
+        lost();
+}
+
+// Its one thread waits without the lock, and reads with it: who asks for an answer reads it on its own.
+static void *receiver(void *argument) {
+    struct pollfd wait = {.fd = (int)(intptr_t)argument, .events = POLLIN};
+    for (bool open = true; open;) {
+        poll(&wait, 1, -1);
+        ps_lock_take();
+        receive_all();
+        ps_job_settle();
+        open = channel >= 0;
+        ps_lock_drop();
+    }
+    close(wait.fd);
+    return NULL;
+}
+
+// The program's signals are for its own threads.
+static bool receiver_start(void) {
+    pthread_t thread;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool good = pthread_create(&thread, NULL, receiver, (void *)(intptr_t)channel) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return good && pthread_detach(thread) == 0;
+}
+
 void ps_exec_start(int memory_file, uint64_t memory_bytes) {
     int ends[2];
     if (ps_knobs()->exec == NULL || channel >= 0)
@@ -143,30 +199,23 @@ void ps_exec_start(int memory_file, uint64_t memory_bytes) {
     channel = ends[0];
     struct mx_link_packet packet = {.kind = MX_LINK_HELLO, .a = MX_LINK_VERSION, .b = memory_bytes};
     struct pollfd wait = {.fd = channel, .events = POLLIN};
-    if (!packet_send(&packet, memory_file) || poll(&wait, 1, START_MS) != 1 || !packet_receive(&packet) ||
+    if (!packet_send(&packet, memory_file) || poll(&wait, 1, START_MS) != 1 || packet_receive(&packet, 0) != 1 ||
         packet.kind != MX_LINK_READY)
         give_up("it does not answer");
+    if (!receiver_start())
+        give_up("no thread for its answers");
     ps_log(PS_LOG_EVENTS, "mali-exec executes, process %d", (int)process);
 }
 
-// ---- talking to it
-
-static void note(const struct mx_link_packet *packet) {
-    if (packet->kind != MX_LINK_DONE)
-        return;
-    codes[packet->c % DONE_RING].number = packet->c;
-    codes[packet->c % DONE_RING].code = (uint32_t)packet->a;
-    done_number = packet->c > done_number ? packet->c : done_number;
-}
-
-// Sends, and reads until the answer; what else comes is noted.
-static void ask(const struct mx_link_packet *packet, uint32_t answer) {
-    struct mx_link_packet got = {0};
+// Sends, and reads until the answer, which come in the order of the questions; what else comes is noted.
+static void ask(const struct mx_link_packet *packet) {
+    struct mx_link_packet got;
     if (channel < 0)
         return;
+    uint64_t mine = ++asked;
     bool good = packet_send(packet, -1);
-    while (good && got.kind != answer) {
-        good = packet_receive(&got);
+    while (good && answered < mine) {
+        good = packet_receive(&got, 0) > 0;
         if (good)
             note(&got);
     }
@@ -183,16 +232,15 @@ void ps_exec_map(uint32_t vm, uint64_t address, uint64_t size_bytes, uint64_t fi
                                  .a = address,
                                  .b = size_bytes,
                                  .c = file_offset,
-                                 .d = flags},
-        MX_LINK_SEEN);
+                                 .d = flags});
 }
 
 void ps_exec_unmap(uint32_t vm, uint64_t address, uint64_t size_bytes) {
-    ask(&(struct mx_link_packet){.kind = MX_LINK_UNMAP, .space = vm, .a = address, .b = size_bytes}, MX_LINK_SEEN);
+    ask(&(struct mx_link_packet){.kind = MX_LINK_UNMAP, .space = vm, .a = address, .b = size_bytes});
 }
 
 void ps_exec_vm_gone(uint32_t vm) {
-    ask(&(struct mx_link_packet){.kind = MX_LINK_SPACE_GONE, .space = vm}, MX_LINK_SEEN);
+    ask(&(struct mx_link_packet){.kind = MX_LINK_SPACE_GONE, .space = vm});
 }
 
 void ps_exec_object(uint32_t object, uint64_t file_offset, uint64_t size_bytes, bool cached) {
@@ -200,27 +248,24 @@ void ps_exec_object(uint32_t object, uint64_t file_offset, uint64_t size_bytes, 
                                  .object = object,
                                  .a = file_offset,
                                  .b = size_bytes,
-                                 .c = cached ? MX_LINK_OBJECT_CACHED : 0},
-        MX_LINK_SEEN);
+                                 .c = cached ? MX_LINK_OBJECT_CACHED : 0});
 }
 
 void ps_exec_object_gone(uint32_t object) {
-    ask(&(struct mx_link_packet){.kind = MX_LINK_OBJECT_GONE, .object = object}, MX_LINK_SEEN);
+    ask(&(struct mx_link_packet){.kind = MX_LINK_OBJECT_GONE, .object = object});
 }
 
 void ps_exec_sync(uint32_t object, uint64_t offset_bytes, uint64_t size_bytes, bool invalidate) {
-    ask(
-        &(struct mx_link_packet){
-            .kind = MX_LINK_SYNC, .object = object, .a = offset_bytes, .b = size_bytes, .c = invalidate},
-        MX_LINK_SEEN);
+    ask(&(struct mx_link_packet){
+        .kind = MX_LINK_SYNC, .object = object, .a = offset_bytes, .b = size_bytes, .c = invalidate});
 }
 
 void ps_exec_group(uint32_t group, uint32_t vm, uint32_t queues) {
-    ask(&(struct mx_link_packet){.kind = MX_LINK_GROUP, .group = group, .space = vm, .a = queues}, MX_LINK_SEEN);
+    ask(&(struct mx_link_packet){.kind = MX_LINK_GROUP, .group = group, .space = vm, .a = queues});
 }
 
 void ps_exec_group_gone(uint32_t group) {
-    ask(&(struct mx_link_packet){.kind = MX_LINK_GROUP_GONE, .group = group}, MX_LINK_SEEN);
+    ask(&(struct mx_link_packet){.kind = MX_LINK_GROUP_GONE, .group = group});
 }
 
 uint64_t ps_exec_submit(uint32_t group, uint32_t queue, uint64_t stream, uint64_t size_bytes, uint32_t latest_flush) {
@@ -233,25 +278,25 @@ uint64_t ps_exec_submit(uint32_t group, uint32_t queue, uint64_t stream, uint64_
                                     .d = latest_flush};
     if (channel >= 0 && !packet_send(&packet, -1))
         lost();
-    return last_number;
+    return channel >= 0 ? last_number : 0;
 }
 
-uint32_t ps_exec_wait(uint64_t number) {
-    while (channel >= 0 && codes[number % DONE_RING].number != number) {
-        struct mx_link_packet packet;
-        if (packet_receive(&packet))
-            note(&packet);
-        else
-            lost();
-    }
-    return codes[number % DONE_RING].number == number ? codes[number % DONE_RING].code : 0x48; // bus fault
-}
-
+// In a signal's handler, perhaps while another thread has the lock: whoever reads, the goodbye is noted.
 void ps_exec_end(void) {
+    struct mx_link_packet packet = {.kind = MX_LINK_BYE};
     if (channel < 0)
         return;
-    ask(&(struct mx_link_packet){.kind = MX_LINK_BYE}, MX_LINK_GOODBYE);
-    close(channel);
+    bool good = packet_send(&packet, -1);
+    for (int ms = 0; good && !said_goodbye && channel >= 0 && ms < END_MS; ms += STEP_MS) {
+        struct pollfd wait = {.fd = channel, .events = POLLIN};
+        poll(&wait, 1, STEP_MS);
+        receive_all();
+    }
+    if (channel >= 0 && !said_goodbye)
+        ps_log(PS_LOG_ALWAYS, "mali-exec does not end within %d s: its report may be missing", END_MS / 1000);
+    if (channel >= 0)
+        shutdown(channel, SHUT_RDWR);
     channel = -1;
-    waitpid(process, NULL, 0);
+    for (int ms = 0; said_goodbye && waitpid(process, NULL, WNOHANG) == 0 && ms < END_MS; ms += STEP_MS)
+        poll(NULL, 0, STEP_MS);
 }

@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-bool ps_exec_on(void); // whether it runs
+bool ps_exec_on(void);      // whether it runs
+bool ps_exec_is_lost(void); // whether it ran, and has ended too early: nothing more can be executed
 
 // Starts it, with the memory file. A program that cannot be started ends this process with status 2 after one line: a
 // simulation that silently computes nothing would prove something else than it says.
@@ -23,9 +24,8 @@ void ps_exec_sync(uint32_t object, uint64_t offset_bytes, uint64_t size_bytes, b
 void ps_exec_group(uint32_t group, uint32_t vm, uint32_t queues);
 void ps_exec_group_gone(uint32_t group);
 
-// One job; it runs while the caller goes on. Returns its number.
+// One job; it runs while the caller goes on, and its end is told to ps_job_ended. Returns its number; 0: mali-exec is
+// lost.
 uint64_t ps_exec_submit(uint32_t group, uint32_t queue, uint64_t stream, uint64_t size_bytes, uint32_t latest_flush);
-// Until the job has ended. Returns its exception code, 0 for none.
-uint32_t ps_exec_wait(uint64_t number);
 
 void ps_exec_end(void); // its report is written when this returns

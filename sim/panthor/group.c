@@ -9,8 +9,8 @@
 
 #include "exec.h"
 #include "gpu.h"
+#include "job.h"
 #include "knobs.h"
-#include "lock.h"
 #include "log.h"
 #include "sync.h"
 #include "vm.h"
@@ -23,25 +23,13 @@
 
 static struct group {
     bool exists;
-    bool timed_out;
-    bool hangs; // a job of its does
-    uint32_t queue_count;
-    uint32_t fatal_queues;   // bits
-    uint32_t blocked_queues; // bits: they wait for the hung job
+    struct ps_line line;
 } groups[GROUP_COUNT];
 
 static struct ps_group_stats stats;
 
 static struct group *group_find(uint32_t handle) {
-    if (handle == 0 || handle >= GROUP_COUNT || !groups[handle].exists)
-        return NULL;
-    struct group *group = &groups[handle];
-    if (!ps_sync_hung()) {
-        group->timed_out |= group->hangs;
-        group->hangs = false;
-        group->blocked_queues = 0;
-    }
-    return group;
+    return handle > 0 && handle < GROUP_COUNT && groups[handle].exists ? &groups[handle] : NULL;
 }
 
 static int check_queue(const struct drm_panthor_queue_create *queue) {
@@ -97,7 +85,9 @@ int ps_group_create(void *argument) {
     for (uint32_t handle = 1; handle < GROUP_COUNT; handle++) {
         if (groups[handle].exists)
             continue;
-        groups[handle] = (struct group){.exists = true, .queue_count = create->queues.count};
+        if (!ps_line_open(&groups[handle].line, handle, create->queues.count))
+            return ps_log_refuse(ENOMEM, "GROUP_CREATE: no memory for the simulation's own table");
+        groups[handle].exists = true;
         create->group_handle = handle;
         ps_exec_group(handle, create->vm_id, create->queues.count);
         stats.groups++;
@@ -114,10 +104,9 @@ int ps_group_destroy(void *argument) {
     struct group *group = group_find(destroy->group_handle);
     if (group == NULL || destroy->pad != 0)
         return ps_log_refuse(EINVAL, "GROUP_DESTROY of %u, pad %u", destroy->group_handle, destroy->pad);
-    if (group->hangs)
-        ps_sync_hang_end();
     ps_exec_group_gone(destroy->group_handle);
-    *group = (struct group){0};
+    ps_line_close(&group->line);
+    group->exists = false;
     return 0;
 }
 
@@ -127,11 +116,11 @@ int ps_group_get_state(void *argument) {
     if (group == NULL || get->pad != 0)
         return ps_log_refuse(EINVAL, "GROUP_GET_STATE of %u, pad %u", get->group_handle, get->pad);
     get->state = 0;
-    if (group->timed_out)
+    if (group->line.timed_out)
         get->state |= DRM_PANTHOR_GROUP_STATE_TIMEDOUT;
-    if (group->fatal_queues != 0)
+    if (group->line.fatal_queues != 0)
         get->state |= DRM_PANTHOR_GROUP_STATE_FATAL_FAULT;
-    get->fatal_queues = group->fatal_queues;
+    get->fatal_queues = group->line.fatal_queues;
     return 0;
 }
 
@@ -142,15 +131,15 @@ static int check_job(const struct group *group, const struct drm_panthor_queue_s
         (job->stream_size & 7) != 0)
         return ps_log_refuse(EINVAL, "GROUP_SUBMIT of %u bytes at 0x%llx", job->stream_size,
                              (unsigned long long)job->stream_addr);
-    if (job->queue_index >= group->queue_count)
-        return ps_log_refuse(EINVAL, "GROUP_SUBMIT to queue %u of %u", job->queue_index, group->queue_count);
+    if (job->queue_index >= group->line.queue_count)
+        return ps_log_refuse(EINVAL, "GROUP_SUBMIT to queue %u of %u", job->queue_index, group->line.queue_count);
     return 0;
 }
 
 static int check_submit(const struct group *group, const struct drm_panthor_queue_submit *jobs, uint32_t count) {
-    if (group->timed_out || group->fatal_queues != 0)
+    if (ps_line_is_dead(&group->line))
         return ps_log_refuse(EINVAL, "GROUP_SUBMIT to a group that is dead (%s)",
-                             group->fatal_queues != 0 ? "fault" : "timed out");
+                             group->line.fatal_queues != 0 ? "fault" : "timed out");
     int result = 0;
     for (uint32_t i = 0; result == 0 && i < count; i++)
         result = check_job(group, &jobs[i]);
@@ -159,53 +148,68 @@ static int check_submit(const struct group *group, const struct drm_panthor_queu
     return result;
 }
 
-static bool goes_wrong(const struct drm_panthor_queue_submit *job) {
+// The knobs LOSE_AT and HANG_AT. A mere synchronisation neither hangs nor faults.
+static enum ps_job_fate fate_of(const struct drm_panthor_queue_submit *job) {
     const struct ps_knobs *knobs = ps_knobs();
-    bool works = job->stream_size > 0; // a mere synchronisation neither hangs nor faults
-    return works && ((knobs->lose_at > 0 && stats.submissions >= knobs->lose_at) ||
-                     (!stats.hung && knobs->hang_at > 0 && stats.submissions >= knobs->hang_at));
-}
-
-// Hands all jobs over before it waits for the first: those of one queue may wait for what another queue does.
-static uint64_t jobs_start(const struct group *group, const struct drm_panthor_queue_submit *jobs, uint32_t count) {
-    uint64_t first = 0;
-    for (uint32_t i = 0; i < count && ps_exec_on(); i++) {
-        bool runs = !goes_wrong(&jobs[i]);
-        uint64_t number = ps_exec_submit((uint32_t)(group - groups), jobs[i].queue_index, jobs[i].stream_addr,
-                                         runs ? jobs[i].stream_size : 0, jobs[i].latest_flush);
-        first = i == 0 ? number : first;
-    }
-    return first;
-}
-
-// The job is done when it returns, unless it hangs or comes after the one that hangs. A job that faults is done, too:
-// the kernel signals its fences, with an error that a wait does not show. number: of mali-exec's job; 0: none.
-static void run_job(struct group *group, const struct drm_panthor_queue_submit *job, uint64_t number) {
-    const struct ps_knobs *knobs = ps_knobs();
-    uint32_t queue = UINT32_C(1) << job->queue_index;
-    bool works = job->stream_size > 0; // a mere synchronisation neither hangs nor faults
-    stats.queue_submits++;
-    stats.stream_bytes += job->stream_size;
-    if (works && !stats.hung && knobs->hang_at > 0 && stats.submissions >= knobs->hang_at) {
-        uint64_t timeout_ns = knobs->job_timeout_ms * 1000000;
-        ps_sync_hang_begin(timeout_ns > 0 ? ps_lock_now_ns() + timeout_ns : 0);
-        group->hangs = true;
-        group->blocked_queues |= queue;
+    if (job->stream_size > 0 && !stats.hung && knobs->hang_at > 0 && stats.submissions >= knobs->hang_at) {
         stats.hung = true;
         ps_log(PS_LOG_EVENTS, "submission %llu hangs", (unsigned long long)stats.submissions);
+        return PS_JOB_HANGS;
     }
-    if (works && knobs->lose_at > 0 && stats.submissions >= knobs->lose_at) {
-        group->fatal_queues |= queue;
+    if (job->stream_size > 0 && knobs->lose_at > 0 && stats.submissions >= knobs->lose_at) {
         stats.lost = true;
         ps_log(PS_LOG_EVENTS, "submission %llu faults", (unsigned long long)stats.submissions);
+        return PS_JOB_FAULTS;
     }
-    if (number > 0 && ps_exec_wait(number) != 0) {
-        group->fatal_queues |= queue;
-        stats.faulted = true;
+    return PS_JOB_RUNS;
+}
+
+static void job_push(struct group *group, const struct drm_panthor_queue_submit *submit, struct ps_job *job) {
+    stats.queue_submits++;
+    stats.stream_bytes += submit->stream_size;
+    job->fate = fate_of(submit);
+    job->queue = submit->queue_index;
+    job->latest_flush = submit->latest_flush;
+    job->stream = submit->stream_addr;
+    job->stream_bytes = submit->stream_size;
+    ps_sync_join(&submit->syncs, &job->wait);
+    ps_sync_attach(&submit->syncs, job->done);
+    ps_job_push(&group->line, job);
+}
+
+// A chain of so many; NULL: no memory.
+static struct ps_job *jobs_new(uint32_t count) {
+    struct ps_job *jobs = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        struct ps_job *job = ps_job_new();
+        if (job == NULL) {
+            for (; jobs != NULL; jobs = job) {
+                job = jobs->next;
+                ps_job_free(jobs);
+            }
+            return NULL;
+        }
+        job->next = jobs;
+        jobs = job;
     }
-    if (ps_sync_waits_for_hang(&job->syncs))
-        group->blocked_queues |= queue;
-    ps_sync_run(&job->syncs, group->blocked_queues & queue);
+    return jobs;
+}
+
+static int run(struct group *group, const struct drm_panthor_queue_submit *submits, uint32_t count) {
+    int result = check_submit(group, submits, count);
+    if (result != 0)
+        return result;
+    struct ps_job *jobs = jobs_new(count);
+    if (jobs == NULL && count > 0)
+        return ps_log_refuse(ENOMEM, "GROUP_SUBMIT: no memory for the simulation's own table");
+    stats.submissions++;
+    for (uint32_t i = 0; i < count; i++) {
+        struct ps_job *job = jobs;
+        jobs = job->next;
+        job->next = NULL;
+        job_push(group, &submits[i], job);
+    }
+    return 0;
 }
 
 int ps_group_submit(void *argument) {
@@ -216,15 +220,8 @@ int ps_group_submit(void *argument) {
     void *copy;
     int result = ps_ioctl_copy_array(&submit->queue_submits, sizeof(struct drm_panthor_queue_submit),
                                      sizeof(struct drm_panthor_queue_submit), &copy);
-    const struct drm_panthor_queue_submit *jobs = copy;
-    uint32_t count = submit->queue_submits.count;
     if (result == 0)
-        result = check_submit(group, jobs, count);
-    if (result == 0)
-        stats.submissions++;
-    uint64_t first = result == 0 ? jobs_start(group, jobs, count) : 0;
-    for (uint32_t i = 0; result == 0 && i < count; i++)
-        run_job(group, &jobs[i], first > 0 ? first + i : 0);
+        result = run(group, copy, submit->queue_submits.count);
     free(copy);
     return result;
 }

@@ -14,7 +14,6 @@ struct ps_group_stats {
     uint64_t submissions;   // calls of GROUP_SUBMIT that were accepted
     uint64_t queue_submits; // command streams in them, and mere synchronisations
     uint64_t stream_bytes;
-    bool faulted;           // a job that was executed
     bool lost, hung; // whether LOSE_AT, HANG_AT came to pass
 };
 const struct ps_group_stats *ps_group_stats(void);

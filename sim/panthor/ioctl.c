@@ -11,6 +11,7 @@
 
 #include "bo.h"
 #include "group.h"
+#include "job.h"
 #include "knobs.h"
 #include "lock.h"
 #include "log.h"
@@ -88,7 +89,9 @@ int ps_ioctl_run(unsigned long request, void *argument) {
     }
     memcpy(copy, argument, theirs < ours ? theirs : ours);
     ps_lock_take();
+    ps_job_settle();
     int result = row->run(copy);
+    ps_job_settle();
     ps_lock_drop();
     if (_IOC_DIR(row->request) & _IOC_READ)
         memcpy(argument, copy, theirs < ours ? theirs : ours);

@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "bo.h"
+#include "exec.h"
 #include "gpu.h"
 #include "group.h"
 #include "ioctl.h"
-#include "exec.h"
 #include "knobs.h"
 #include "lock.h"
 #include "log.h"

@@ -10,25 +10,30 @@
 #include <drm/drm.h>
 #include <drm/panthor_drm.h>
 
+#include "job.h"
 #include "lock.h"
 #include "log.h"
 
-// A timeline's points count as reached up to the first one behind the hung job, and no further (a fence chain is
-// signalled when all before it are), so that three values tell all about an object.
+// A timeline's points are reached in their order, as the kernel's chain of fences has it: a point whose own job is done
+// waits for those before it.
+struct point {
+    uint64_t point; // 0: a binary fence
+    struct ps_fence *fence;
+};
 struct object {
     uint32_t references; // handles, and file descriptors, which keep theirs for good: their closing is not seen
     bool has_fence;
-    bool blocked;     // what was submitted last waits for the hung job
-    uint64_t last;    // point submitted; 0: a binary fence
-    uint64_t reached; // point
+    uint64_t last;         // point submitted; 0: a binary fence
+    uint64_t reached;      // point
+    struct point *pending; // by order of submission, the first one open
+    size_t count, capacity;
 };
 
 // What a file descriptor of ours holds.
 struct token {
     uint32_t magic;
     enum token_kind { TOKEN_OBJECT, TOKEN_FENCE } kind;
-    uint32_t object;
-    bool blocked; // of a fence
+    uint32_t index; // of the object, or of the fence among `exported`; 0: a fence that is signalled
 };
 #define TOKEN_MAGIC 0x70736e63u
 
@@ -36,32 +41,35 @@ static struct object *objects; // 0 is none
 static uint32_t object_end = 1, object_capacity;
 static uint32_t *handles; // to objects; 0 is none
 static uint32_t handle_end = 1, handle_capacity;
-static bool hang_begun;
-static uint64_t hang_due_ns;
+static struct ps_fence **exported; // 0 is none
+static uint32_t exported_end = 1, exported_capacity;
 
-void ps_sync_hang_begin(uint64_t due_ns) {
-    hang_begun = true;
-    hang_due_ns = due_ns > 0 ? due_ns : UINT64_MAX;
+static void point_remove(struct object *object, size_t at) {
+    ps_fence_drop(object->pending[at].fence);
+    object->count--;
+    memmove(object->pending + at, object->pending + at + 1, (object->count - at) * sizeof *object->pending);
 }
 
-void ps_sync_hang_end(void) {
-    hang_begun = false;
-    ps_lock_wake();
+static void object_settle(struct object *object) {
+    while (object->count > 0 && ps_fence_done(object->pending[0].fence)) {
+        object->reached = object->pending[0].point;
+        point_remove(object, 0);
+    }
 }
 
-bool ps_sync_hung(void) {
-    return hang_begun && ps_lock_now_ns() < hang_due_ns;
+// Without any fence.
+static void object_clear(struct object *object) {
+    while (object->count > 0)
+        point_remove(object, object->count - 1);
+    *object =
+        (struct object){.references = object->references, .pending = object->pending, .capacity = object->capacity};
 }
 
 static struct object *object_find(uint32_t handle) {
     if (handle == 0 || handle >= handle_end || handles[handle] == 0)
         return NULL;
-    struct object *object = &objects[handles[handle]];
-    if (object->blocked && !ps_sync_hung()) {
-        object->blocked = false;
-        object->reached = object->last;
-    }
-    return object;
+    object_settle(&objects[handles[handle]]);
+    return &objects[handles[handle]];
 }
 
 static void *grow(void *array, uint32_t *capacity, size_t element_bytes) {
@@ -82,6 +90,8 @@ static uint32_t object_new(void) {
             return 0;
         objects = grown;
     }
+    if (index < object_end)
+        free(objects[index].pending);
     object_end = index < object_end ? object_end : index + 1;
     objects[index] = (struct object){0};
     return index;
@@ -109,21 +119,56 @@ static bool is_submitted(const struct object *object, uint64_t point) {
 }
 
 static bool is_signalled(const struct object *object, uint64_t point) {
-    return is_submitted(object, point) && (!object->blocked || (point > 0 && point <= object->reached));
+    return is_submitted(object, point) && (object->count == 0 || (point > 0 && point <= object->reached));
+}
+
+static void no_memory(void) {
+    ps_log(PS_LOG_ALWAYS, "no memory for a fence of the simulation's own: it counts as signalled");
 }
 
 // A new fence: a binary one replaces all there was, a point comes after the others.
-static void attach(struct object *object, uint64_t point, bool blocked) {
-    if (point == 0) {
-        *object = (struct object){.references = object->references};
-    } else if (point > object->last) {
-        object->last = point;
-    }
+static void attach(struct object *object, uint64_t point, struct ps_fence *fence) {
+    if (point == 0)
+        object_clear(object);
     object->has_fence = true;
-    object->blocked |= blocked;
-    if (!object->blocked)
-        object->reached = object->last;
+    object->last = point > object->last ? point : object->last;
+    if (object->count == object->capacity) {
+        size_t capacity = object->capacity > 0 ? object->capacity * 2 : 4;
+        struct point *grown = realloc(object->pending, capacity * sizeof *grown);
+        if (grown == NULL) {
+            no_memory();
+            return;
+        }
+        object->pending = grown;
+        object->capacity = capacity;
+    }
+    object->pending[object->count++] = (struct point){object->last, ps_fence_hold(fence)};
+    object_settle(object);
     ps_lock_wake();
+}
+
+// *fence is then done no earlier than the object's point is reached (0: all that was submitted).
+static void join(const struct object *object, uint64_t point, struct ps_fence **fence) {
+    for (size_t i = 0; i < object->count && !(point > 0 && point <= object->reached); i++) {
+        if (!ps_fence_join(fence, object->pending[i].fence))
+            no_memory();
+        if (point > 0 && object->pending[i].point >= point)
+            return;
+    }
+}
+
+// The index of a fence among those that files hold; 0 when there is no memory.
+static uint32_t export(struct ps_fence *fence) {
+    if (exported_end >= exported_capacity) {
+        struct ps_fence **grown = grow(exported, &exported_capacity, sizeof *exported);
+        if (grown == NULL) {
+            no_memory();
+            return 0;
+        }
+        exported = grown;
+    }
+    exported[exported_end] = ps_fence_hold(fence);
+    return exported_end++;
 }
 
 int ps_sync_create(void *argument) {
@@ -148,18 +193,21 @@ int ps_sync_destroy(void *argument) {
 }
 
 int ps_sync_to_fd(void *argument) {
-    struct drm_syncobj_handle *export = argument;
-    struct object *object = object_find(export->handle);
-    bool fence = export->flags & DRM_SYNCOBJ_HANDLE_TO_FD_FLAGS_EXPORT_SYNC_FILE;
-    if (export->flags & ~(uint32_t)DRM_SYNCOBJ_HANDLE_TO_FD_FLAGS_EXPORT_SYNC_FILE)
-        return ps_log_unknown("SYNCOBJ_HANDLE_TO_FD flags 0x%x", export->flags);
+    struct drm_syncobj_handle *out = argument;
+    struct object *object = object_find(out->handle);
+    bool fence = out->flags & DRM_SYNCOBJ_HANDLE_TO_FD_FLAGS_EXPORT_SYNC_FILE;
+    if (out->flags & ~(uint32_t)DRM_SYNCOBJ_HANDLE_TO_FD_FLAGS_EXPORT_SYNC_FILE)
+        return ps_log_unknown("SYNCOBJ_HANDLE_TO_FD flags 0x%x", out->flags);
     if (object == NULL || (fence && !object->has_fence))
-        return ps_log_refuse(EINVAL, "SYNCOBJ_HANDLE_TO_FD of %u, which does not exist or has no fence",
-                             export->handle);
-    struct token token = {.magic = TOKEN_MAGIC,
-                          .kind = fence ? TOKEN_FENCE : TOKEN_OBJECT,
-                          .object = handles[export->handle],
-                          .blocked = object->blocked};
+        return ps_log_refuse(EINVAL, "SYNCOBJ_HANDLE_TO_FD of %u, which does not exist or has no fence", out->handle);
+    struct token token = {.magic = TOKEN_MAGIC, .kind = TOKEN_OBJECT, .index = handles[out->handle]};
+    if (fence) {
+        struct ps_fence *all = NULL;
+        join(object, 0, &all);
+        token.kind = TOKEN_FENCE;
+        token.index = all != NULL ? export(all) : 0;
+        ps_fence_drop(all);
+    }
     int fd = memfd_create("panthor-sim-sync", MFD_CLOEXEC);
     if (fd < 0 || write(fd, &token, sizeof token) != (ssize_t)sizeof token) {
         if (fd >= 0)
@@ -167,7 +215,7 @@ int ps_sync_to_fd(void *argument) {
         return ps_log_refuse(EMFILE, "SYNCOBJ_HANDLE_TO_FD: no file for the syncobj: %s", strerror(errno));
     }
     object->references += !fence;
-    export->fd = fd;
+    out->fd = fd;
     return 0;
 }
 
@@ -181,11 +229,11 @@ int ps_sync_from_fd(void *argument) {
         token.kind != (fence ? TOKEN_FENCE : TOKEN_OBJECT))
         return ps_log_refuse(EINVAL, "SYNCOBJ_FD_TO_HANDLE: file %d is not one of ours", import->fd);
     if (!fence)
-        return handle_new(token.object, &import->handle);
+        return handle_new(token.index, &import->handle);
     struct object *object = object_find(import->handle);
     if (object == NULL)
         return ps_log_refuse(ENOENT, "SYNCOBJ_FD_TO_HANDLE into %u, which does not exist", import->handle);
-    attach(object, 0, token.blocked && ps_sync_hung());
+    attach(object, 0, token.index > 0 && token.index < exported_end ? exported[token.index] : NULL);
     return 0;
 }
 
@@ -229,9 +277,8 @@ static int wait_run(const struct wait *wait, uint32_t *first) {
         if (wait->timeout_ns <= 0 || (uint64_t)wait->timeout_ns <= now_ns)
             return -ETIME;
         uint64_t until_ns = (uint64_t)wait->timeout_ns;
-        if (ps_sync_hung() && hang_due_ns < until_ns)
-            until_ns = hang_due_ns;
-        ps_lock_wait(until_ns);
+        ps_lock_wait(ps_job_due_ns() < until_ns ? ps_job_due_ns() : until_ns);
+        ps_job_settle();
     }
 }
 
@@ -273,8 +320,7 @@ int ps_sync_reset(void *argument) {
     const uint32_t *list = (const uint32_t *)(uintptr_t)array->handles;
     int result = check_handles("SYNCOBJ_RESET", list, array->count_handles);
     for (uint32_t i = 0; result == 0 && i < array->count_handles; i++) {
-        struct object *object = object_find(list[i]);
-        *object = (struct object){.references = object->references};
+        object_clear(object_find(list[i]));
     }
     return result;
 }
@@ -284,7 +330,7 @@ int ps_sync_signal(void *argument) {
     const uint32_t *list = (const uint32_t *)(uintptr_t)array->handles;
     int result = check_handles("SYNCOBJ_SIGNAL", list, array->count_handles);
     for (uint32_t i = 0; result == 0 && i < array->count_handles; i++)
-        attach(object_find(list[i]), 0, false);
+        attach(object_find(list[i]), 0, NULL);
     return result;
 }
 
@@ -296,7 +342,7 @@ int ps_sync_timeline_signal(void *argument) {
         return ps_log_unknown("SYNCOBJ_TIMELINE_SIGNAL flags 0x%x", array->flags);
     int result = check_handles("SYNCOBJ_TIMELINE_SIGNAL", list, array->count_handles);
     for (uint32_t i = 0; result == 0 && i < array->count_handles; i++)
-        attach(object_find(list[i]), points != NULL ? points[i] : 0, false);
+        attach(object_find(list[i]), points != NULL ? points[i] : 0, NULL);
     return result;
 }
 
@@ -336,8 +382,12 @@ int ps_sync_transfer(void *argument) {
     result = wait_run(&wait, &first);
     if (result == 0)
         result = check_handles("SYNCOBJ_TRANSFER", ends, 2); // the wait let go of the lock
-    if (result == 0)
-        attach(object_find(ends[1]), transfer->dst_point, !is_signalled(object_find(ends[0]), point));
+    if (result == 0) {
+        struct ps_fence *fence = NULL;
+        join(object_find(ends[0]), point, &fence);
+        attach(object_find(ends[1]), transfer->dst_point, fence);
+        ps_fence_drop(fence);
+    }
     return result;
 }
 
@@ -402,17 +452,16 @@ int ps_sync_check(const struct drm_panthor_obj_array *first, size_t stride_bytes
     return 0;
 }
 
-bool ps_sync_waits_for_hang(const struct drm_panthor_obj_array *array) {
+void ps_sync_join(const struct drm_panthor_obj_array *array, struct ps_fence **wait) {
     for (uint32_t i = 0; i < array->count; i++) {
         const struct drm_panthor_sync_op *op = op_at(array, i);
-        if (!is_signal(op) && !is_signalled(object_find(op->handle), op->timeline_value))
-            return true;
+        if (!is_signal(op))
+            join(object_find(op->handle), op->timeline_value, wait);
     }
-    return false;
 }
 
-void ps_sync_run(const struct drm_panthor_obj_array *array, bool after_hang) {
+void ps_sync_attach(const struct drm_panthor_obj_array *array, struct ps_fence *done) {
     for (uint32_t i = 0; i < array->count; i++)
         if (is_signal(op_at(array, i)))
-            attach(object_find(op_at(array, i)->handle), op_at(array, i)->timeline_value, after_hang && ps_sync_hung());
+            attach(object_find(op_at(array, i)->handle), op_at(array, i)->timeline_value, done);
 }

@@ -11,6 +11,7 @@
 #include "bo.h"
 #include "exec.h"
 #include "gpu.h"
+#include "job.h"
 #include "knobs.h"
 #include "log.h"
 #include "sync.h"
@@ -20,7 +21,7 @@
 
 struct vm {
     bool exists;
-    bool blocked; // its queue waits for a hung job
+    struct ps_line binds; // asynchronous ones
     uint64_t user_end;
     uint64_t low_bytes;           // mapped below PS_PEAK_LOW_END
     uint64_t scratch_bytes;       // of them in objects that the CPU never maps
@@ -148,6 +149,10 @@ int ps_vm_create(void *argument) {
         create->user_va_range = create->user_va_range != 0 ? create->user_va_range : all / 2;
         create->id = id;
         vms[id] = (struct vm){.exists = true, .user_end = create->user_va_range};
+        if (!ps_line_open(&vms[id].binds, 0, 1)) {
+            vms[id].exists = false;
+            return ps_log_refuse(ENOMEM, "VM_CREATE: no memory for the simulation's own table");
+        }
         ps_log(PS_LOG_EVENTS, "VM %u: addresses below 0x%llx", id, (unsigned long long)create->user_va_range);
         return 0;
     }
@@ -161,6 +166,7 @@ int ps_vm_destroy(void *argument) {
         return ps_log_refuse(EINVAL, "VM_DESTROY of %u, pad %u", destroy->id, destroy->pad);
     ps_log(PS_LOG_EVENTS, "VM %u goes with %zu mappings, %llu bytes below 4 GiB", destroy->id, vm->count,
            (unsigned long long)vm->low_bytes);
+    ps_line_close(&vm->binds);
     ps_exec_vm_gone(destroy->id);
     unmap(vm, 0, UINT64_MAX);
     free(vm->list);
@@ -238,7 +244,6 @@ static int check_bind(const struct drm_panthor_vm_bind *bind, const struct drm_p
     return result;
 }
 
-// Operations take effect at once even when they wait for a hung job; only what they signal comes late.
 static int run_op(struct vm *vm, const struct drm_panthor_vm_bind_op *op) {
     uint32_t type = op->flags & (uint32_t)DRM_PANTHOR_VM_BIND_OP_TYPE_MASK;
     if (!list_reserve(vm))
@@ -254,8 +259,39 @@ static int run_op(struct vm *vm, const struct drm_panthor_vm_bind_op *op) {
     ps_log(PS_LOG_CALLS, "%s 0x%llx + 0x%llx, buffer object %u, below 4 GiB now %llu bytes",
            type == DRM_PANTHOR_VM_BIND_OP_TYPE_MAP ? "map" : "unmap", (unsigned long long)op->va,
            (unsigned long long)op->size, op->bo_handle, (unsigned long long)vm->low_bytes);
-    vm->blocked = ps_sync_hung() && (vm->blocked || ps_sync_waits_for_hang(&op->syncs));
-    ps_sync_run(&op->syncs, vm->blocked);
+    return 0;
+}
+
+// An asynchronous operation. Its buffer object counts as mapped until it is.
+struct later {
+    struct vm *vm;
+    struct drm_panthor_vm_bind_op op;
+};
+
+static void run_later(void *context, bool dropped) {
+    const struct later *later = context;
+    if (!dropped && run_op(later->vm, &later->op) != 0)
+        ps_log(PS_LOG_ALWAYS, "an asynchronous VM_BIND has failed: no memory for the simulation's own table");
+    if (later->op.bo_handle != 0)
+        ps_bo_unmap(later->op.bo_handle);
+}
+
+static int push_op(struct vm *vm, const struct drm_panthor_vm_bind_op *op) {
+    struct ps_job *job = ps_job_new();
+    struct later *later = malloc(sizeof *later);
+    if (job == NULL || later == NULL) {
+        ps_job_free(job);
+        free(later);
+        return ps_log_refuse(ENOMEM, "VM_BIND: no memory for the simulation's own table");
+    }
+    *later = (struct later){vm, *op};
+    if (op->bo_handle != 0)
+        ps_bo_map(op->bo_handle);
+    job->run = run_later;
+    job->context = later;
+    ps_sync_join(&op->syncs, &job->wait);
+    ps_sync_attach(&op->syncs, job->done);
+    ps_job_push(&vm->binds, job);
     return 0;
 }
 
@@ -274,7 +310,7 @@ int ps_vm_bind(void *argument) {
     if (result == 0 && bind->ops.count > 0)
         result = check_bind(bind, ops);
     for (uint32_t i = 0; result == 0 && i < bind->ops.count; i++)
-        result = run_op(vm, &ops[i]);
+        result = bind->flags & DRM_PANTHOR_VM_BIND_ASYNC ? push_op(vm, &ops[i]) : run_op(vm, &ops[i]);
     free(copy);
     return result;
 }

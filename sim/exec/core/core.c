@@ -68,27 +68,71 @@ static void order_choose(struct mx_core *core) {
         core->stride = (core->stride + 1) % total;
 }
 
-static void worker_job(struct mx_core *core, struct mx_worker *w) {
-    const struct mx_job *job = core->job;
-    w->job = job;
+static void worker_prepare(struct mx_core *core, struct mx_worker *w) {
+    w->job = core->job;
     w->program = core->program;
     w->fault = (struct mx_fault){0};
     memset(w->regions, 0, sizeof w->regions);
     memset(w->buffers, 0, sizeof w->buffers);
-    mx_program_fill_pool(w->program, job, w->pool);
-    w->group = (struct mx_workgroup){.job = job, .program = w->program, .worker = w->number};
-    w->group.stack_base = job->stack_base + (uint64_t)w->number * MX_LANES * MX_WARPS_MAX * job->stack_bytes;
-    w->group.shared_base = job->shared_base + (uint64_t)w->number * job->shared_bytes;
+    mx_program_fill_pool(w->program, w->job, w->pool);
+    for (unsigned l = 0; l < MX_LANES; l++)
+        w->pool[MX_POOL_LANE_ID][l] = l;
+}
+
+// The place-th of the workgroups that run side by side on this worker.
+static void group_place(struct mx_worker *w, uint32_t place, uint64_t linear) {
+    const struct mx_job *job = w->job;
+    const uint32_t *count = job->group_count;
+    uint64_t threads = (uint64_t)job->local_size[0] * job->local_size[1] * job->local_size[2];
+    uint64_t warps = (threads + MX_LANES - 1) / MX_LANES;
+    struct mx_workgroup *group = &w->groups[place];
+    *group = (struct mx_workgroup){.job = job, .program = w->program, .worker = w->number, .linear = (uint32_t)linear};
+    group->stack_base =
+        job->stack_base + (w->number * (uint64_t)MX_WARPS_MAX + place * warps) * MX_LANES * job->stack_bytes;
+    group->shared_base = job->shared_base + (w->number * (uint64_t)job->shared_instances + place) * job->shared_bytes;
+    group->core = (uint32_t)(linear % MX_MODELLED_CORES);
+    group->id[0] = (uint32_t)(linear % count[0]);
+    group->id[1] = (uint32_t)(linear / count[0] % count[1]);
+    group->id[2] = (uint32_t)(linear / count[0] / count[1]);
+}
+
+// Workgroups that a core holds at once: by registers, and by the instances of workgroup memory that the driver made.
+static uint32_t resident(const struct mx_job *job) {
+    uint32_t threads = job->local_size[0] * job->local_size[1] * job->local_size[2];
+    uint32_t room = job->program_word >> 30 == 2 ? 2048 : 1024;
+    uint32_t count = room / ((threads + MX_LANES - 1) / MX_LANES * MX_LANES);
+    if (job->shared_bytes > 0 && count > job->shared_instances)
+        count = job->shared_instances;
+    return count > 0 ? count : 1;
+}
+
+// As the modelled cores would: each takes every fourth workgroup, and holds as many as fit.
+static void worker_interleaved(struct mx_core *core, struct mx_worker *w) {
+    uint64_t side = resident(w->job), total = core->group_total;
+    for (uint64_t first = 0; first < total; first += side * MX_MODELLED_CORES) {
+        for (uint32_t c = 0; c < MX_MODELLED_CORES; c++) {
+            w->group_count = 0;
+            for (uint64_t i = 0; i < side && first + i * MX_MODELLED_CORES + c < total; i++)
+                group_place(w, w->group_count++, first + i * MX_MODELLED_CORES + c);
+            if (!mx_groups_run(w, &core->options))
+                return;
+        }
+    }
+}
+
+static void worker_job(struct mx_core *core, struct mx_worker *w) {
+    worker_prepare(core, w);
+    if (core->options.interleave) {
+        worker_interleaved(core, w);
+        return;
+    }
+    w->group_count = 1;
     for (;;) {
         uint64_t i = __atomic_fetch_add(&core->next_group, 1, __ATOMIC_RELAXED);
         if (i >= core->group_total || __atomic_load_n(&core->stop, __ATOMIC_RELAXED))
             return;
-        uint64_t linear = (uint64_t)(((unsigned __int128)i * core->stride + core->start) % core->group_total);
-        w->group.linear = (uint32_t)linear;
-        w->group.id[0] = (uint32_t)(linear % job->group_count[0]);
-        w->group.id[1] = (uint32_t)(linear / job->group_count[0] % job->group_count[1]);
-        w->group.id[2] = (uint32_t)(linear / job->group_count[0] / job->group_count[1]);
-        if (!mx_group_run(w, &core->options))
+        group_place(w, 0, (uint64_t)(((unsigned __int128)i * core->stride + core->start) % core->group_total));
+        if (!mx_groups_run(w, &core->options))
             __atomic_store_n(&core->stop, 1, __ATOMIC_RELAXED);
     }
 }
@@ -182,7 +226,7 @@ struct mx_core *mx_core_new(const struct mx_core_options *options) {
     pthread_cond_init(&core->done, NULL);
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     uint32_t wanted = options->threads > 0 ? options->threads : processors > 0 ? (uint32_t)processors : 1;
-    core->worker_count = wanted < WORKERS_MAX ? wanted : WORKERS_MAX;
+    core->worker_count = options->interleave ? 1 : wanted < WORKERS_MAX ? wanted : WORKERS_MAX;
     core->programs = mx_programs_new();
     bool good = core->programs != NULL;
     for (uint32_t i = 0; good && i < core->worker_count; i++)

@@ -24,10 +24,15 @@ static const struct mx_region *region_of(struct mx_worker *w, uint64_t address, 
     return kept;
 }
 
+// Of what an address has to be a multiple of, less one.
+static uint64_t alignment_mask(unsigned bytes) {
+    unsigned align = bytes & -bytes;
+    return (align > 4 ? 4 : align) - 1;
+}
+
 static uint8_t *host_of(struct mx_worker *w, const struct mx_step *s, uint64_t address, unsigned bytes, bool store,
                         unsigned lane) {
-    unsigned align = bytes == 3 ? 1 : bytes & -bytes;
-    if (address & ((align > 4 ? 4 : align) - 1)) {
+    if (address & alignment_mask(bytes)) {
         mx_worker_fail(w, s, MX_FAULT_TRANSLATION, lane, address, "the access is not aligned");
         return NULL;
     }
@@ -45,10 +50,11 @@ static uint8_t *host_of(struct mx_worker *w, const struct mx_step *s, uint64_t a
 
 static enum mx_space space_of(const struct mx_worker *w, uint64_t address) {
     const struct mx_job *job = w->job;
-    uint64_t stack_end = w->group.stack_base + job->stack_bytes * MX_LANES * MX_WARPS_MAX;
-    if (job->stack_bytes > 0 && address >= w->group.stack_base && address < stack_end)
+    uint64_t stack_end = w->group->stack_base + job->stack_bytes * MX_LANES * MX_WARPS_MAX;
+    if (job->stack_bytes > 0 && address >= w->group->stack_base && address < stack_end)
         return MX_SPACE_STACK;
-    if (job->shared_bytes > 0 && address >= w->group.shared_base && address < w->group.shared_base + job->shared_bytes)
+    if (job->shared_bytes > 0 && address >= w->group->shared_base &&
+        address < w->group->shared_base + job->shared_bytes)
         return MX_SPACE_SHARED;
     return MX_SPACE_POINTER;
 }
@@ -56,7 +62,7 @@ static enum mx_space space_of(const struct mx_worker *w, uint64_t address) {
 static void tell(struct mx_worker *w, const struct mx_step *s, struct mx_message *message) {
     if (w->observer == NULL || w->observer->message == NULL)
         return;
-    w->observer->message(w->observer->context, &w->group, w->warp, &s->insn, message);
+    w->observer->message(w->observer->context, w->group, w->warp, &s->insn, message);
 }
 
 // ---- registers
@@ -163,6 +169,34 @@ static void addresses_of(struct mx_worker *w, const struct mx_step *s, struct mx
         m->space = space_of(w, m->address[__builtin_ctz(m->lanes)]);
 }
 
+// Where all lanes of the message lie in one region, aligned: host memory of GPU address 0, to which an address is
+// added. NULL: each lane is to be looked at by itself.
+static uint8_t *span_of(struct mx_worker *w, const struct mx_step *s, const struct mx_message *m, bool store) {
+    uint64_t least = UINT64_MAX, most = 0, odd = 0;
+    ACTIVE(m->lanes) {
+        least = m->address[l] < least ? m->address[l] : least;
+        most = m->address[l] > most ? m->address[l] : most;
+        odd |= m->address[l];
+    }
+    if (least > most || odd & alignment_mask(s->bytes))
+        return NULL;
+    const struct mx_region *region = region_of(w, least, 1);
+    if (region == NULL || most + s->bytes > region->end || (store && region->read_only))
+        return NULL;
+    return (uint8_t *)((uintptr_t)region->host - (uintptr_t)region->begin);
+}
+
+static void lanes_load(struct mx_worker *w, const struct mx_step *s, const struct mx_message *m) {
+    const uint8_t *span = span_of(w, s, m, false);
+    ACTIVE(m->lanes) {
+        const uint8_t *host = span != NULL ? (uint8_t *)((uintptr_t)span + m->address[l])
+                                           : host_of(w, s, m->address[l], s->bytes, false, l);
+        if (host == NULL)
+            return;
+        stage(w, s, l, host);
+    }
+}
+
 void mx_run_load(struct mx_worker *w, const struct mx_step *s) {
     if (load_fast(w, s, mx_raw(w, s, 0), mx_high(w, s, 0)))
         return;
@@ -170,20 +204,17 @@ void mx_run_load(struct mx_worker *w, const struct mx_step *s) {
     addresses_of(w, s, &m);
     tell(w, s, &m);
     zero_staging(w, s, m.out_of_bounds);
-    ACTIVE(m.lanes) {
-        const uint8_t *host = host_of(w, s, m.address[l], s->bytes, false, l);
-        if (host == NULL)
-            return;
-        stage(w, s, l, host);
-    }
+    lanes_load(w, s, &m);
 }
 
 void mx_run_store(struct mx_worker *w, const struct mx_step *s) {
     struct mx_message m = message_of(w, s, MX_STORE);
     addresses_of(w, s, &m);
     tell(w, s, &m);
+    uint8_t *span = span_of(w, s, &m, true);
     ACTIVE(m.lanes) {
-        uint8_t *host = host_of(w, s, m.address[l], s->bytes, true, l);
+        uint8_t *host =
+            span != NULL ? (uint8_t *)((uintptr_t)span + m.address[l]) : host_of(w, s, m.address[l], s->bytes, true, l);
         if (host == NULL)
             return;
         unstage(w, s, l, host);
@@ -295,12 +326,7 @@ void mx_run_ld_pka(struct mx_worker *w, const struct mx_step *s) {
         return;
     tell(w, s, &m);
     zero_staging(w, s, m.out_of_bounds);
-    ACTIVE(m.lanes) {
-        const uint8_t *host = host_of(w, s, m.address[l], s->bytes, false, l);
-        if (host == NULL)
-            return;
-        stage(w, s, l, host);
-    }
+    lanes_load(w, s, &m);
 }
 
 // The address alone; where it starts beyond the buffer every later access through it is dropped.
@@ -310,7 +336,7 @@ void mx_run_lea_pka(struct mx_worker *w, const struct mx_step *s) {
     if (!buffer_addresses(w, s, &m))
         return;
     if (w->observer != NULL && w->observer->address != NULL)
-        w->observer->address(w->observer->context, &w->group, w->warp, &s->insn, &m);
+        w->observer->address(w->observer->context, w->group, w->warp, &s->insn, &m);
     uint32_t *file = (uint32_t *)w->registers;
     ACTIVE(w->active) {
         uint64_t address = m.address[l] | (m.out_of_bounds >> l & 1 ? OUT_OF_BOUNDS : 0);

@@ -9,7 +9,7 @@ struct run {
     const struct mx_step *steps;
     uint32_t length;
     bool reselect; // after every instruction
-    bool observed;
+    bool yield;    // the warp gives way after every message
     uint64_t limit;
 };
 
@@ -25,7 +25,7 @@ void mx_worker_fail(struct mx_worker *w, const struct mx_step *s, enum mx_fault_
                                  .kernel_hash = mx_program_hash(w->program),
                                  .pc = 8 * (uint64_t)s->insn.index,
                                  .address = address,
-                                 .group = {w->group.id[0], w->group.id[1], w->group.id[2]},
+                                 .group = {w->group->id[0], w->group->id[1], w->group->id[2]},
                                  .local_index = w->warp->index * MX_LANES + lane};
     snprintf(w->fault.text, sizeof w->fault.text, "%.90s: %.60s", text, what);
 }
@@ -133,16 +133,20 @@ static inline __attribute__((always_inline)) void warp_run(struct mx_worker *w, 
             if (__builtin_expect(pc >= run->length || s->run == NULL, 0) && !step_check(w, run, pc))
                 goto done;
             if (observed && observer->before != NULL)
-                observer->before(observer->context, &w->group, w->warp, &s->insn);
+                observer->before(observer->context, w->group, w->warp, &s->insn);
             s->run(w, s);
             count++;
             if (observed && observer->after != NULL)
-                observer->after(observer->context, &w->group, w->warp, &s->insn);
+                observer->after(observer->context, w->group, w->warp, &s->insn);
             if (s->control == MX_GO_ON) {
                 pc++;
                 if (__builtin_expect(run->reselect, 0)) {
                     pc_store(w->warp, w->active, pc);
                     break;
+                }
+                if (observed && run->yield && s->insn.unit == MX_UNIT_LS) {
+                    pc_store(w->warp, w->active, pc);
+                    goto done;
                 }
                 continue;
             }
@@ -173,7 +177,7 @@ static void warp_run_observed(struct mx_worker *w, const struct run *run) {
 // Lane l of warp i is local invocation 16 i + l, x fastest; what the preload mask asks for, as the facts say.
 static void warp_start(struct mx_worker *w, struct mx_warp *warp, uint32_t index, uint32_t threads) {
     const struct mx_job *job = w->job;
-    const uint32_t *size = job->local_size, *id = w->group.id;
+    const uint32_t *size = job->local_size, *id = w->group->id;
     uint32_t first = index * MX_LANES, lanes = threads - first < MX_LANES ? threads - first : MX_LANES;
     memset(warp, 0, sizeof *warp);
     warp->index = index;
@@ -200,62 +204,92 @@ static void warp_enter(struct mx_worker *w, struct mx_warp *warp) {
     w->registers = warp->registers;
     w->pool[MX_POOL_WARP_ID] = mx_splat(warp->index);
     EACH {
-        uint64_t stack = w->group.stack_base + (warp->index * MX_LANES + l) * w->job->stack_bytes;
+        uint64_t stack = w->group->stack_base + (warp->index * MX_LANES + l) * w->job->stack_bytes;
         w->pool[MX_POOL_STACK][l] = (uint32_t)stack;
         w->pool[MX_POOL_STACK + 1][l] = (uint32_t)(stack >> 32);
     }
 }
 
-// Whether all live threads wait at the barrier; none: the workgroup is done.
-static bool barrier_complete(const struct mx_workgroup *group, bool *done) {
-    bool complete = true;
-    *done = true;
-    for (uint32_t i = 0; i < group->warp_count; i++) {
-        *done &= group->warps[i].live == 0;
-        complete &= group->warps[i].live == group->warps[i].at_barrier;
-    }
-    return complete;
+static void group_enter(struct mx_worker *w, struct mx_workgroup *group) {
+    w->group = group;
+    w->pool[MX_POOL_SHARED] = mx_splat((uint32_t)group->shared_base);
+    w->pool[MX_POOL_SHARED + 1] = mx_splat((uint32_t)(group->shared_base >> 32));
 }
 
-static void group_begin(struct mx_worker *w) {
+static void group_begin(struct mx_worker *w, struct mx_workgroup *group, struct mx_warp *warps) {
     const struct mx_job *job = w->job;
     uint32_t threads = job->local_size[0] * job->local_size[1] * job->local_size[2];
-    w->group.warp_count = (threads + MX_LANES - 1) / MX_LANES;
-    w->group.warps = w->warps;
-    for (uint32_t i = 0; i < w->group.warp_count; i++)
-        warp_start(w, &w->warps[i], i, threads);
-    w->pool[MX_POOL_SHARED] = mx_splat((uint32_t)w->group.shared_base);
-    w->pool[MX_POOL_SHARED + 1] = mx_splat((uint32_t)(w->group.shared_base >> 32));
-    EACH w->pool[MX_POOL_LANE_ID][l] = l;
+    group->warp_count = (threads + MX_LANES - 1) / MX_LANES;
+    group->warps = warps;
+    group_enter(w, group);
+    for (uint32_t i = 0; i < group->warp_count; i++)
+        warp_start(w, &group->warps[i], i, threads);
     if (w->observer != NULL && w->observer->group_begin != NULL)
-        w->observer->group_begin(w->observer->context, &w->group);
+        w->observer->group_begin(w->observer->context, group);
 }
 
-bool mx_group_run(struct mx_worker *w, const struct mx_core_options *options) {
+static void group_end(struct mx_worker *w, struct mx_workgroup *group) {
+    if (w->observer != NULL && w->observer->group_end != NULL)
+        w->observer->group_end(w->observer->context, group);
+}
+
+// Each warp once, as far as it goes. Returns whether any of them can go on without a barrier's end.
+static bool warps_run(struct mx_worker *w, struct mx_workgroup *group, const struct run *run) {
+    bool more = false;
+    group_enter(w, group);
+    for (uint32_t i = 0; i < group->warp_count && w->fault.kind == MX_FAULT_NONE; i++) {
+        struct mx_warp *warp = &group->warps[i];
+        if ((warp->live & ~warp->at_barrier) == 0)
+            continue;
+        warp_enter(w, warp);
+        if (w->observer != NULL)
+            warp_run_observed(w, run);
+        else
+            warp_run_plain(w, run);
+        more |= (warp->live & ~warp->at_barrier) != 0;
+    }
+    return more;
+}
+
+static void barrier_open(struct mx_worker *w, struct mx_workgroup *group) {
+    if (w->observer != NULL && w->observer->barrier != NULL)
+        w->observer->barrier(w->observer->context, group);
+    for (uint32_t i = 0; i < group->warp_count; i++)
+        group->warps[i].at_barrier = 0;
+}
+
+static bool group_done(const struct mx_workgroup *group) {
+    uint32_t live = 0;
+    for (uint32_t i = 0; i < group->warp_count; i++)
+        live |= group->warps[i].live;
+    return live == 0;
+}
+
+bool mx_groups_run(struct mx_worker *w, const struct mx_core_options *options) {
     const struct mx_program *program = w->program;
     struct run run = {.steps = program->steps,
                       .length = program->length,
                       .reselect = options->reconvergence == MX_AT_EVERY_INSTRUCTION,
+                      .yield = options->interleave,
                       .limit = options->warp_limit ? options->warp_limit : UINT64_C(1) << 32};
-    bool done = false;
-    group_begin(w);
-    while (!done && w->fault.kind == MX_FAULT_NONE) {
-        for (uint32_t i = 0; i < w->group.warp_count && w->fault.kind == MX_FAULT_NONE; i++) {
-            warp_enter(w, &w->warps[i]);
-            if (w->observer != NULL)
-                warp_run_observed(w, &run);
-            else
-                warp_run_plain(w, &run);
-        }
-        barrier_complete(&w->group, &done);
-        if (done || w->fault.kind != MX_FAULT_NONE)
-            break;
-        if (w->observer != NULL && w->observer->barrier != NULL)
-            w->observer->barrier(w->observer->context, &w->group);
-        for (uint32_t i = 0; i < w->group.warp_count; i++)
-            w->warps[i].at_barrier = 0;
+    uint32_t open = w->group_count, taken = 0;
+    for (uint32_t g = 0; g < w->group_count; g++) {
+        group_begin(w, &w->groups[g], w->warps + taken);
+        taken += w->groups[g].warp_count;
     }
-    if (w->observer != NULL && w->observer->group_end != NULL)
-        w->observer->group_end(w->observer->context, &w->group);
+    while (open > 0 && w->fault.kind == MX_FAULT_NONE) {
+        for (uint32_t g = 0; g < w->group_count && w->fault.kind == MX_FAULT_NONE; g++) {
+            struct mx_workgroup *group = &w->groups[g];
+            if (group->warps == NULL || warps_run(w, group, &run) || w->fault.kind != MX_FAULT_NONE)
+                continue;
+            if (group_done(group)) {
+                group_end(w, group);
+                group->warps = NULL;
+                open--;
+            } else {
+                barrier_open(w, group);
+            }
+        }
+    }
     return w->fault.kind == MX_FAULT_NONE;
 }

@@ -4,5 +4,5 @@
 
 #include "worker.h"
 
-// Executes the workgroup w->group. False: w->fault says why.
-bool mx_group_run(struct mx_worker *w, const struct mx_core_options *options);
+// Executes the workgroups w->groups, side by side when messages are interleaved. False: w->fault says why.
+bool mx_groups_run(struct mx_worker *w, const struct mx_core_options *options);

@@ -24,7 +24,9 @@ struct mx_worker {
     mx_u32 mask;     // all ones where the lane is active
     uint32_t active; // bits
     struct mx_warp *warp;
-    struct mx_workgroup group;
+    struct mx_workgroup *group;               // of the warp that runs
+    struct mx_workgroup groups[MX_WARPS_MAX]; // that run side by side: one, unless messages are interleaved
+    uint32_t group_count;
     const struct mx_job *job;
     const struct mx_program *program;
     const struct mx_observer *observer;

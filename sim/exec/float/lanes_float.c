@@ -90,12 +90,12 @@ static uint32_t max32(uint32_t a, uint32_t b) {
         return a;
     return min32(a, b) == a ? b : a;
 }
-mx_u32 mx_f32_min(mx_u32 a, mx_u32 b) {
+mx_u32 mx_f32_min_slow(mx_u32 a, mx_u32 b) {
     mx_u32 r;
     EACH r[l] = min32(a[l], b[l]);
     return r;
 }
-mx_u32 mx_f32_max(mx_u32 a, mx_u32 b) {
+mx_u32 mx_f32_max_slow(mx_u32 a, mx_u32 b) {
     mx_u32 r;
     EACH r[l] = max32(a[l], b[l]);
     return r;
@@ -115,7 +115,7 @@ mx_u32 mx_f32_ldexp(mx_u32 x, mx_u32 exponent, unsigned round) {
         e = e > 400 ? 400 : e < -400 ? -400 : e;
         volatile double wide = ldexp((double)f(x[l]), e);
         volatile float v = (float)wide;
-        r[l] = isnan(f(x[l])) ? x[l] : u(v);
+        r[l] = u(v);
     }
     fesetround(FE_TONEAREST);
     return r;
@@ -236,7 +236,7 @@ static double split(double x, unsigned mode, int *exponent) {
 mx_u32 mx_f32_frexpm(mx_u32 x, unsigned mode) {
     mx_u32 r;
     int e;
-    EACH r[l] = isnan(f(x[l])) ? x[l] : u((float)split(f(x[l]), mode, &e));
+    EACH r[l] = u((float)split(f(x[l]), mode, &e));
     return r;
 }
 mx_u32 mx_f32_frexpe(mx_u32 x, unsigned mode) {
@@ -254,9 +254,9 @@ static double integral(double x, unsigned round) {
            : round == MX_ROUND_DOWN  ? floor(x)
                                      : trunc(x);
 }
-mx_u32 mx_f32_round(mx_u32 x, unsigned round) {
+mx_u32 mx_f32_round_slow(mx_u32 x, unsigned round) {
     mx_u32 r;
-    EACH r[l] = isnan(f(x[l])) ? x[l] : u((float)integral(f(x[l]), round));
+    EACH r[l] = u((float)integral(f(x[l]), round));
     return r;
 }
 static bool decide(unsigned condition, double a, double b) {
@@ -277,7 +277,7 @@ static bool decide(unsigned condition, double a, double b) {
         return a < b || a > b;
     }
 }
-mx_u32 mx_f32_compare(mx_u32 a, mx_u32 b, unsigned condition) {
+mx_u32 mx_f32_compare_slow(mx_u32 a, mx_u32 b, unsigned condition) {
     mx_u32 r;
     if (condition == 7) {
         mx_u32 ka = (a ^ (mx_u32)((mx_i32)a >> 31)) | (~a & 0x80000000u),
@@ -293,7 +293,7 @@ static int64_t to_int(double x, int64_t low, int64_t high, unsigned round) {
     x = integral(x, round);
     return x <= (double)low ? low : x >= (double)high ? high : (int64_t)x;
 }
-mx_u32 mx_f32_to_s32(mx_u32 x, unsigned round) {
+mx_u32 mx_f32_to_s32_slow(mx_u32 x, unsigned round) {
     mx_u32 r;
     EACH r[l] = (uint32_t)to_int(f(x[l]), INT32_MIN, INT32_MAX, round);
     return r;
@@ -303,7 +303,7 @@ mx_u32 mx_f32_to_u32(mx_u32 x, unsigned round) {
     EACH r[l] = (uint32_t)to_int(f(x[l]), 0, UINT32_MAX, round);
     return r;
 }
-mx_u32 mx_s32_to_f32(mx_u32 x, unsigned round) {
+mx_u32 mx_s32_to_f32_slow(mx_u32 x, unsigned round) {
     if (round == MX_ROUND_NEAREST)
         return (mx_u32) __builtin_convertvector((mx_i32)x, mx_f32);
     mx_u32 r;
@@ -316,7 +316,7 @@ mx_u32 mx_s32_to_f32(mx_u32 x, unsigned round) {
     fesetround(FE_TONEAREST);
     return r;
 }
-mx_u32 mx_u32_to_f32(mx_u32 x, unsigned round) {
+mx_u32 mx_u32_to_f32_slow(mx_u32 x, unsigned round) {
     mx_u32 r;
     fesetround(modes[round]);
     EACH {
@@ -327,12 +327,12 @@ mx_u32 mx_u32_to_f32(mx_u32 x, unsigned round) {
     fesetround(FE_TONEAREST);
     return r;
 }
-mx_u32 mx_f32_to_f16(mx_u32 x, unsigned round) {
+mx_u32 mx_f32_to_f16_slow(mx_u32 x, unsigned round) {
     mx_u32 r;
     EACH r[l] = half_from(f(x[l]), round);
     return r;
 }
-mx_u32 mx_f16_to_f32(mx_u32 x) {
+mx_u32 mx_f16_to_f32_slow(mx_u32 x) {
     mx_u32 r;
     EACH r[l] = u(half_to((uint16_t)x[l]));
     return r;
@@ -347,10 +347,10 @@ mx_u32 mx_f16_to_f32(mx_u32 x) {
     }                                                                                                                  \
     return r
 #define H(v) half_to((uint16_t)((v)[l] >> i))
-mx_u32 mx_h2_fma(mx_u32 a, mx_u32 b, mx_u32 c, unsigned round) {
+mx_u32 mx_h2_fma_slow(mx_u32 a, mx_u32 b, mx_u32 c, unsigned round) {
     HALVES(half_from(odd_fma(H(a), H(b), H(c)), round));
 }
-mx_u32 mx_h2_add(mx_u32 a, mx_u32 b, unsigned round) {
+mx_u32 mx_h2_add_slow(mx_u32 a, mx_u32 b, unsigned round) {
     HALVES(half_from((double)H(a) + (double)H(b), round));
 }
 static uint16_t min16(uint16_t a, uint16_t b) {
@@ -359,10 +359,10 @@ static uint16_t min16(uint16_t a, uint16_t b) {
 static uint16_t max16(uint16_t a, uint16_t b) {
     return half_from(f(max32(u(half_to(a)), u(half_to(b)))), 0);
 }
-mx_u32 mx_h2_min(mx_u32 a, mx_u32 b) {
+mx_u32 mx_h2_min_slow(mx_u32 a, mx_u32 b) {
     HALVES(min16((uint16_t)(a[l] >> i), (uint16_t)(b[l] >> i)));
 }
-mx_u32 mx_h2_max(mx_u32 a, mx_u32 b) {
+mx_u32 mx_h2_max_slow(mx_u32 a, mx_u32 b) {
     HALVES(max16((uint16_t)(a[l] >> i), (uint16_t)(b[l] >> i)));
 }
 mx_u32 mx_h2_clamp(mx_u32 x, unsigned clamp) {
@@ -393,7 +393,7 @@ mx_u32 mx_h2_frexpe(mx_u32 x, unsigned mode) {
 mx_u32 mx_h2_round(mx_u32 x, unsigned round) {
     HALVES(half_from(integral(H(x), round), 0));
 }
-mx_u32 mx_h2_compare(mx_u32 a, mx_u32 b, unsigned condition) {
+mx_u32 mx_h2_compare_slow(mx_u32 a, mx_u32 b, unsigned condition) {
     if (condition == 7) {
         HALVES(min16((uint16_t)(a[l] >> i), (uint16_t)(b[l] >> i)) == (uint16_t)(a[l] >> i) ? 0xffff : 0);
     }
@@ -424,13 +424,13 @@ mx_u32 mx_h2_to_s16(mx_u32 x, unsigned round) {
 mx_u32 mx_h2_to_u16(mx_u32 x, unsigned round) {
     HALVES(to_int(H(x), 0, UINT16_MAX, round));
 }
-mx_u32 mx_s16_to_h2(mx_u32 x, unsigned round) {
+mx_u32 mx_s16_to_h2_slow(mx_u32 x, unsigned round) {
     HALVES(half_from((int16_t)(x[l] >> i), round));
 }
-mx_u32 mx_u16_to_h2(mx_u32 x, unsigned round) {
+mx_u32 mx_u16_to_h2_slow(mx_u32 x, unsigned round) {
     HALVES(half_from((uint16_t)(x[l] >> i), round));
 }
-mx_u32 mx_f32_to_h2(mx_u32 a, mx_u32 b, unsigned round) {
+mx_u32 mx_f32_to_h2_slow(mx_u32 a, mx_u32 b, unsigned round) {
     mx_u32 r;
     EACH r[l] = half_from(f(a[l]), round) | (uint32_t)half_from(f(b[l]), round) << 16;
     return r;

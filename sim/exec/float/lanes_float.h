@@ -12,8 +12,8 @@ enum mx_clamp { MX_CLAMP_NONE, MX_CLAMP_0_INF, MX_CLAMP_M1_1, MX_CLAMP_0_1 };
 enum mx_frexp { MX_FREXP_PLAIN, MX_FREXP_SQRT, MX_FREXP_LOG };
 
 mx_u32 mx_f32_fma_rounded(mx_u32 a, mx_u32 b, mx_u32 c, unsigned round);
-mx_u32 mx_f32_min(mx_u32 a, mx_u32 b);
-mx_u32 mx_f32_max(mx_u32 a, mx_u32 b);
+mx_u32 mx_f32_min_slow(mx_u32 a, mx_u32 b);
+mx_u32 mx_f32_max_slow(mx_u32 a, mx_u32 b);
 mx_u32 mx_f32_clamp(mx_u32 x, unsigned clamp);
 mx_u32 mx_f32_ldexp(mx_u32 x, mx_u32 exponent, unsigned round);
 mx_u32 mx_f32_fma_rscale(mx_u32 a, mx_u32 b, mx_u32 c, mx_u32 exponent);
@@ -26,33 +26,33 @@ mx_u32 mx_f32_logd(mx_u32 x);
 mx_u32 mx_f32_exp(mx_u32 fixed, mx_u32 x);
 mx_u32 mx_f32_frexpm(mx_u32 x, unsigned mode);
 mx_u32 mx_f32_frexpe(mx_u32 x, unsigned mode);
-mx_u32 mx_f32_round(mx_u32 x, unsigned round);
-mx_u32 mx_f32_compare(mx_u32 a, mx_u32 b, unsigned condition);
-mx_u32 mx_f32_to_s32(mx_u32 x, unsigned round);
+mx_u32 mx_f32_round_slow(mx_u32 x, unsigned round);
+mx_u32 mx_f32_compare_slow(mx_u32 a, mx_u32 b, unsigned condition);
+mx_u32 mx_f32_to_s32_slow(mx_u32 x, unsigned round);
 mx_u32 mx_f32_to_u32(mx_u32 x, unsigned round);
-mx_u32 mx_s32_to_f32(mx_u32 x, unsigned round);
-mx_u32 mx_u32_to_f32(mx_u32 x, unsigned round);
-mx_u32 mx_f32_to_f16(mx_u32 x, unsigned round);
-mx_u32 mx_f16_to_f32(mx_u32 x);
-mx_u32 mx_h2_fma(mx_u32 a, mx_u32 b, mx_u32 c, unsigned round);
-mx_u32 mx_h2_add(mx_u32 a, mx_u32 b, unsigned round);
-mx_u32 mx_h2_min(mx_u32 a, mx_u32 b);
-mx_u32 mx_h2_max(mx_u32 a, mx_u32 b);
+mx_u32 mx_s32_to_f32_slow(mx_u32 x, unsigned round);
+mx_u32 mx_u32_to_f32_slow(mx_u32 x, unsigned round);
+mx_u32 mx_f32_to_f16_slow(mx_u32 x, unsigned round);
+mx_u32 mx_f16_to_f32_slow(mx_u32 x);
+mx_u32 mx_h2_fma_slow(mx_u32 a, mx_u32 b, mx_u32 c, unsigned round);
+mx_u32 mx_h2_add_slow(mx_u32 a, mx_u32 b, unsigned round);
+mx_u32 mx_h2_min_slow(mx_u32 a, mx_u32 b);
+mx_u32 mx_h2_max_slow(mx_u32 a, mx_u32 b);
 mx_u32 mx_h2_clamp(mx_u32 x, unsigned clamp);
 mx_u32 mx_h2_ldexp(mx_u32 x, mx_u32 exponents, unsigned round);
 mx_u32 mx_h2_frexpm(mx_u32 x, unsigned mode);
 mx_u32 mx_h2_frexpe(mx_u32 x, unsigned mode);
 mx_u32 mx_h2_round(mx_u32 x, unsigned round);
-mx_u32 mx_h2_compare(mx_u32 a, mx_u32 b, unsigned condition);
+mx_u32 mx_h2_compare_slow(mx_u32 a, mx_u32 b, unsigned condition);
 mx_u32 mx_f16_rcp(mx_u32 x);
 mx_u32 mx_f16_rsq(mx_u32 x);
 mx_u32 mx_f16_to_s32(mx_u32 x, unsigned round);
 mx_u32 mx_f16_to_u32(mx_u32 x, unsigned round);
 mx_u32 mx_h2_to_s16(mx_u32 x, unsigned round);
 mx_u32 mx_h2_to_u16(mx_u32 x, unsigned round);
-mx_u32 mx_s16_to_h2(mx_u32 x, unsigned round);
-mx_u32 mx_u16_to_h2(mx_u32 x, unsigned round);
-mx_u32 mx_f32_to_h2(mx_u32 a, mx_u32 b, unsigned round);
+mx_u32 mx_s16_to_h2_slow(mx_u32 x, unsigned round);
+mx_u32 mx_u16_to_h2_slow(mx_u32 x, unsigned round);
+mx_u32 mx_f32_to_h2_slow(mx_u32 a, mx_u32 b, unsigned round);
 
 static inline mx_u32 mx_f32_quiet(mx_f32 value) {
     mx_u32 nan = (mx_u32)(value != value);
@@ -73,3 +73,5 @@ static inline mx_u32 mx_f32_add(mx_u32 a, mx_u32 b, unsigned round) {
         return mx_f32_fma_rounded(a, (mx_u32){0} + 0x3f800000u, b, round);
     return mx_f32_quiet((mx_f32)a + (mx_f32)b);
 }
+
+#include "lanes_fast.h"
