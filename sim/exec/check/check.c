@@ -68,6 +68,7 @@ static void job_begin(void *context, const struct mx_job *job, const struct mx_p
     for (uint32_t i = 0; i < check->worker_count; i++) {
         check->workers[i]->ranges.count = 0;
         check->workers[i]->region = NULL;
+        check->workers[i]->group = NULL; // a job that faults leaves its workgroups open
     }
 }
 
@@ -118,19 +119,29 @@ static void group_begin(void *context, const struct mx_workgroup *group) {
     const struct mx_job *job = group->job;
     uint64_t stack_bytes = check->kernel->uses_stack ? job->stack_bytes * MX_LANES * group->warp_count : 0;
     uint64_t shared_bytes = check->kernel->uses_shared ? job->shared_bytes : 0;
-    worker->ready = group->warp_count <= MX_WARPS_MAX && area_forget(&worker->stack, stack_bytes) &&
-                    area_forget(&worker->shared, shared_bytes);
+    if (worker->group != NULL || group->warp_count > MX_WARPS_MAX || !area_forget(&worker->stack, stack_bytes) ||
+        !area_forget(&worker->shared, shared_bytes)) {
+        worker->unseen_groups++;
+        return;
+    }
+    worker->group = group;
     worker->epoch = 0;
     worker->group_serial++;
-    for (uint32_t i = 0; worker->ready && i < group->warp_count; i++)
+    for (uint32_t i = 0; i < group->warp_count; i++)
         shadow_begin(&worker->shadows[i], check->kernel, (uint64_t)job->preload << 48, group->warps[i].live);
+}
+
+static void group_end(void *context, const struct mx_workgroup *group) {
+    struct mx_check *check = context;
+    if (check->kernel != NULL && check->workers[group->worker]->group == group)
+        check->workers[group->worker]->group = NULL;
 }
 
 // False: this workgroup is not looked at.
 static bool moment_make(struct mx_moment *moment, struct mx_check *check, const struct mx_workgroup *group,
                         const struct mx_warp *warp, const struct mx_insn *insn) {
     const struct mx_check_kernel *kernel = check->kernel;
-    if (kernel == NULL || insn->index >= kernel->length || !check->workers[group->worker]->ready)
+    if (kernel == NULL || insn->index >= kernel->length || check->workers[group->worker]->group != group)
         return false;
     *moment = (struct mx_moment){.check = check,
                                  .worker = check->workers[group->worker],
@@ -179,7 +190,7 @@ static void address(void *context, const struct mx_workgroup *group, const struc
 
 static void barrier(void *context, const struct mx_workgroup *group) {
     struct mx_check *check = context;
-    if (check->kernel != NULL)
+    if (check->kernel != NULL && check->workers[group->worker]->group == group)
         check->workers[group->worker]->epoch++;
 }
 
@@ -195,6 +206,7 @@ struct mx_check *mx_check_new(const struct mx_check_options *options) {
                                            .message = message,
                                            .address = address,
                                            .barrier = barrier,
+                                           .group_end = group_end,
                                            .job_end = job_end};
     check->findings = mx_findings_new();
     check->races = mx_race_new(false, options->race_bytes > 0 ? options->race_bytes : RACE_BYTES_DEFAULT);
@@ -229,10 +241,13 @@ uint64_t mx_check_errors(struct mx_check *check) {
 }
 
 bool mx_check_report(struct mx_check *check, json_t *report) {
-    json_t *totals =
-        json_pack("{s:I, s:I, s:I, s:I}", "errors", (json_int_t)mx_findings_errors(check->findings), "lost_occurrences",
-                  (json_int_t)mx_findings_lost(check->findings), "unseen_jobs", (json_int_t)check->unseen_jobs,
-                  "unseen_race_accesses", (json_int_t)mx_race_dropped(check->races));
+    uint64_t unseen_groups = 0;
+    for (uint32_t i = 0; i < check->worker_count; i++)
+        unseen_groups += check->workers[i]->unseen_groups;
+    json_t *totals = json_pack("{s:I, s:I, s:I, s:I, s:I}", "errors", (json_int_t)mx_findings_errors(check->findings),
+                               "lost_occurrences", (json_int_t)mx_findings_lost(check->findings), "unseen_jobs",
+                               (json_int_t)check->unseen_jobs, "unseen_workgroups", (json_int_t)unseen_groups,
+                               "unseen_race_accesses", (json_int_t)mx_race_dropped(check->races));
     bool good = json_object_set_new(report, "findings", mx_findings_json(check->findings)) == 0;
     return json_object_set_new(report, "check", totals) == 0 && good;
 }

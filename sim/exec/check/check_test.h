@@ -63,7 +63,7 @@ uint32_t fake_insn(struct fake *fake, const char *name, uint64_t word, uint8_t w
 
 // The checker sees: the job begins; one workgroup after the other; the job ends.
 void fake_job(struct fake *fake);
-void fake_group(struct fake *fake, uint32_t number);
+void fake_group(struct fake *fake, uint32_t number); // ends the one before, but when it is the first, 0
 void fake_end(struct fake *fake);
 
 // One instruction of a warp, all lanes of which get that value in all registers it writes.

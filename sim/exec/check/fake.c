@@ -99,6 +99,8 @@ void fake_job(struct fake *fake) {
 }
 
 void fake_group(struct fake *fake, uint32_t number) {
+    if (number > 0)
+        fake->observer->group_end(fake->observer->context, &fake->group);
     fake->group = (struct mx_workgroup){.job = &fake->job,
                                         .program = &fake->program,
                                         .id = {number, 0, 0},

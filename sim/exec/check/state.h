@@ -44,10 +44,11 @@ struct mx_check_worker {
     struct mx_area stack, shared;
     struct mx_race_map *shared_races;
     struct mx_ranges ranges;
-    const struct mx_region *region; // that the last access lay in; of this job
-    uint32_t group_serial;          // workgroups so far: tells workgroup memory's users apart
-    uint32_t epoch;                 // barriers of the workgroup so far
-    bool ready;                     // false: no memory; this workgroup is not looked at
+    const struct mx_region *region;   // that the last access lay in; of this job
+    uint32_t group_serial;            // workgroups so far: tells workgroup memory's users apart
+    uint32_t epoch;                   // barriers of the workgroup so far
+    const struct mx_workgroup *group; // looked at; NULL: none
+    uint64_t unseen_groups;           // for want of memory, or since another one was open (mx_core_options.interleave)
 };
 
 struct mx_check {

@@ -85,7 +85,7 @@ static void global_jobs(struct fake *fake) {
     fake_end(fake);
     fake_job(fake);
     fake->job.preload = 0x7000;
-    fake_group(fake, 5);
+    fake_group(fake, 0);
     fake_message(fake, 0, a.load, &load_message, FAKE_BUFFER, 4);
     CHECK_EQUAL(fake_findings(fake, NULL), 0);
 }
