@@ -166,16 +166,15 @@ static void hang_settle(void) {
 }
 
 void ps_job_settle(void) {
+    bool changed, woken = dirty;
     hang_settle();
-    bool changed = true, woken = dirty;
-    while (changed) {
-        changed = false;
+    do {
+        changed = dirty = false;
         for (struct ps_line *line = lines; line != NULL; line = line->next)
             for (uint32_t i = 0; i < line->queue_count; i++)
                 changed |= queue_settle(line, i);
         woken |= changed;
-    }
-    dirty = false;
+    } while (changed || dirty);
     if (woken)
         ps_lock_wake();
 }

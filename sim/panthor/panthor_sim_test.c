@@ -178,7 +178,7 @@ static bool test_run(const struct test *test, const char *folder) {
 }
 
 int main(int argc, char **argv) {
-    static const struct test *const tables[] = {memory_tests, sync_tests, group_tests, report_tests};
+    static const struct test *const tables[] = {memory_tests, sync_tests, group_tests, exec_tests, report_tests};
     char folder[] = "/tmp/panthor-sim-test-XXXXXX";
     int passed = 0, failed = 0;
     if (mkdtemp(folder) == NULL) {

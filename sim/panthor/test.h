@@ -29,7 +29,7 @@ struct test {
 };
 
 // One table a file, ended by a test without a name.
-extern const struct test memory_tests[], sync_tests[], group_tests[], report_tests[];
+extern const struct test memory_tests[], sync_tests[], group_tests[], exec_tests[], report_tests[];
 
 // Notes a failure with its place; the test goes on.
 #define CHECK(condition) test_check((condition), __FILE__, __LINE__, #condition)
