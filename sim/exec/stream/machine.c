@@ -42,7 +42,7 @@ struct mx_machine {
     pthread_cond_t wake;
     pthread_mutex_t running; // held while a stream runs, and by who changes an address space or ends a group
     int wanted;              // how many wait for `running`
-    bool ends, submitted;
+    bool submitted, stopped;
     struct mx_memory *spaces[SPACES];
     struct group *groups[GROUPS];
     struct mx_fault faults[FAULTS];
@@ -87,11 +87,14 @@ static void fault_note(struct mx_machine *m, const struct mx_fault *fault) {
         m->faults[m->fault_count++] = *fault;
     else
         m->faults_more++;
-    fprintf(stderr,
-            "mali-exec: fault (%s): job %" PRIu64 ", kernel %016" PRIx64 " at 0x%" PRIx64 ", pc 0x%" PRIx64
-            ", address 0x%" PRIx64 ", workgroup %u %u %u, thread %u: %s\n",
-            mx_fault_name(fault->kind), fault->job, fault->kernel_hash, fault->code, fault->pc, fault->address,
-            fault->group[0], fault->group[1], fault->group[2], fault->local_index, fault->text);
+    fprintf(stderr, "mali-exec: fault (%s): ", mx_fault_name(fault->kind));
+    if (fault->code != 0)
+        fprintf(stderr,
+                "job %" PRIu64 ", kernel %016" PRIx64 " at 0x%" PRIx64 ", pc 0x%" PRIx64 ", address 0x%" PRIx64
+                ", workgroup %u %u %u, thread %u: ",
+                fault->job, fault->kernel_hash, fault->code, fault->pc, fault->address, fault->group[0],
+                fault->group[1], fault->group[2], fault->local_index);
+    fprintf(stderr, "%s\n", fault->text);
 }
 
 // What the kernel driver does: the group is dead, its fences are signalled; the driver in user space finds the code.
@@ -100,11 +103,13 @@ static void group_kill(struct mx_machine *m, uint32_t number, uint32_t queue, co
     uint32_t code = mx_fault_code(fault->kind);
     const struct mx_machine_listener *listener = m->options.listener;
     struct mx_memory *memory = m->spaces[group->space];
-    uint64_t word = group->slots[queue].queue.error_word;
-    uint32_t *error = word != 0 && memory != NULL ? mx_memory_at(memory, word, 4) : NULL;
+    uint64_t word = mx_stream_error_word(&group->slots[queue].queue, memory, queue);
+    uint32_t *error = word != 0 ? mx_memory_at(memory, word, 4) : NULL;
     if (error != NULL)
         __atomic_store_n(error, code, __ATOMIC_SEQ_CST);
+    pthread_mutex_lock(&m->lists); // nothing is added after what is dropped here
     group->fatal = true;
+    pthread_mutex_unlock(&m->lists);
     if (listener != NULL)
         listener->fatal(listener->context, number, queue, code);
     for (uint32_t i = 0; i < group->queue_count; i++)
@@ -151,13 +156,19 @@ static bool slot_run(struct mx_machine *m, uint32_t number, uint32_t queue) {
     return progress;
 }
 
+static bool is_stopping(const struct mx_machine *m) {
+    return __atomic_load_n(&m->world.stop, __ATOMIC_RELAXED);
+}
+
 static bool all_run(struct mx_machine *m, bool *pending) {
     bool progress = false;
     *pending = false;
     for (uint32_t g = 0; g < GROUPS; g++) {
         for (uint32_t q = 0; m->groups[g] != NULL && q < m->groups[g]->queue_count; q++) {
             progress |= slot_run(m, g, q);
+            pthread_mutex_lock(&m->lists);
             *pending |= m->groups[g]->slots[q].first != NULL;
+            pthread_mutex_unlock(&m->lists);
         }
     }
     return progress;
@@ -165,7 +176,7 @@ static bool all_run(struct mx_machine *m, bool *pending) {
 
 static void wait_for_work(struct mx_machine *m, bool poll) {
     pthread_mutex_lock(&m->lists);
-    if (!m->ends && !m->submitted && poll) {
+    if (!is_stopping(m) && !m->submitted && poll) {
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_nsec += POLL_NS;
@@ -175,7 +186,7 @@ static void wait_for_work(struct mx_machine *m, bool poll) {
         }
         pthread_cond_timedwait(&m->wake, &m->lists, &until);
     }
-    while (!m->ends && !m->submitted && !poll)
+    while (!is_stopping(m) && !m->submitted && !poll)
         pthread_cond_wait(&m->wake, &m->lists);
     m->submitted = false;
     pthread_mutex_unlock(&m->lists);
@@ -184,7 +195,7 @@ static void wait_for_work(struct mx_machine *m, bool poll) {
 static void *machine_thread(void *argument) {
     struct mx_machine *m = argument;
     bool pending = false, progress = false;
-    while (!m->ends) {
+    while (!is_stopping(m)) {
         if (!progress)
             wait_for_work(m, pending);
         while (__atomic_load_n(&m->wanted, __ATOMIC_SEQ_CST) > 0)
@@ -215,14 +226,23 @@ struct mx_machine *mx_machine_new(const struct mx_machine_options *options) {
     return NULL;
 }
 
+bool mx_machine_stop(struct mx_machine *m, uint32_t limit_s) {
+    struct timespec until;
+    pthread_mutex_lock(&m->lists);
+    __atomic_store_n(&m->world.stop, true, __ATOMIC_RELAXED);
+    pthread_cond_signal(&m->wake);
+    pthread_mutex_unlock(&m->lists);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += limit_s;
+    m->stopped = m->stopped || pthread_timedjoin_np(m->thread, NULL, &until) == 0;
+    return m->stopped;
+}
+
 void mx_machine_free(struct mx_machine *m) {
     if (m == NULL)
         return;
-    pthread_mutex_lock(&m->lists);
-    m->ends = true;
-    pthread_cond_signal(&m->wake);
-    pthread_mutex_unlock(&m->lists);
-    pthread_join(m->thread, NULL);
+    while (!mx_machine_stop(m, 60)) {
+    }
     for (uint32_t i = 0; i < GROUPS; i++)
         if (m->groups[i] != NULL)
             mx_machine_group_gone(m, i);

@@ -16,7 +16,7 @@ struct mx_machine_listener {
 
 struct mx_machine_options {
     struct mx_core_options core;
-    uint64_t stream_limit; // instructions; 0: none
+    uint64_t stream_limit; // instructions of a stream, beyond which it counts as endless; 0: none
     const struct mx_machine_listener *listener;
     void (*job)(void *context, const struct mx_job *job); // before each; NULL: nobody is told
     void *job_context;
@@ -25,7 +25,10 @@ struct mx_machine_options {
 struct mx_machine;
 
 struct mx_machine *mx_machine_new(const struct mx_machine_options *options); // NULL: no memory, or no thread
-void mx_machine_free(struct mx_machine *machine);                            // drops what still waits
+void mx_machine_free(struct mx_machine *machine); // mx_machine_stop without a limit; drops what still waits
+
+// Nothing runs any more when the job that runs now has ended. False: it has not within the limit. For good.
+bool mx_machine_stop(struct mx_machine *machine, uint32_t limit_s);
 
 // Address spaces by number; the first mapping makes one. They wait while a job runs. False: no memory, or a number that
 // cannot be.

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,11 +28,15 @@ static const char help[] =
     "  --shuffle SEED        workgroups in a random order (default: x fastest, then y, z)\n"
     "  --reconvergence RULE  branches (default) or instructions: when lanes are chosen anew\n"
     "  --warp-limit N        instructions of a warp in one job, beyond which it counts as endless (default 2^32)\n"
+    "  --stream-limit N      instructions of a command stream, beyond which it counts as endless (default 2^28)\n"
     "  --no-shortcuts        the driver's copy kernels are executed, too\n"
     "  --check               look for faults that a chip would not tell: sim/exec/check/README.md\n"
     "  --coherency           memory that the CPU maps cached has a copy for the GPU (with PANTHOR_SIM_FLUSHES=1)\n"
+    "  --log                 say on stderr which jobs run\n"
     "  --report FILE         where to write the report (JSON) at the end\n"
     "  --help                show this\n";
+
+#define STOP_S 10 // for the job that runs when the program ends
 
 struct options {
     int fd;
@@ -54,7 +59,20 @@ static bool number_read(const char *text, uint64_t *number) {
     return errno == 0 && end != text && *end == '\0' && *text != '-';
 }
 
-enum { HELP = 256, FD, THREADS, SHUFFLE, RECONVERGENCE, WARP_LIMIT, NO_SHORTCUTS, CHECK, COHERENCY, REPORT };
+enum {
+    HELP = 256,
+    FD,
+    THREADS,
+    SHUFFLE,
+    RECONVERGENCE,
+    WARP_LIMIT,
+    STREAM_LIMIT,
+    NO_SHORTCUTS,
+    LOG,
+    CHECK,
+    COHERENCY,
+    REPORT
+};
 
 static const struct option known[] = {
     {"fd", required_argument, NULL, FD},
@@ -63,12 +81,21 @@ static const struct option known[] = {
     {"reconvergence", required_argument, NULL, RECONVERGENCE},
     {"report", required_argument, NULL, REPORT},
     {"warp-limit", required_argument, NULL, WARP_LIMIT},
+    {"stream-limit", required_argument, NULL, STREAM_LIMIT},
+    {"log", no_argument, NULL, LOG},
     {"no-shortcuts", no_argument, NULL, NO_SHORTCUTS},
     {"check", no_argument, NULL, CHECK},
     {"coherency", no_argument, NULL, COHERENCY},
     {"help", no_argument, NULL, HELP},
     {NULL, 0, NULL, 0},
 };
+
+static void job_log(void *context, const struct mx_job *job) {
+    (void)context;
+    fprintf(stderr, "mali-exec: job %" PRIu64 ": kernel at 0x%" PRIx64 ", %u x %u x %u workgroups of %u x %u x %u\n",
+            job->number, job->code, job->group_count[0], job->group_count[1], job->group_count[2], job->local_size[0],
+            job->local_size[1], job->local_size[2]);
+}
 
 // 0: go on; 1: help was shown; 2: bad.
 static int options_read(struct options *o, int argc, char **argv) {
@@ -77,7 +104,8 @@ static int options_read(struct options *o, int argc, char **argv) {
     while ((letter = getopt_long(argc, argv, "", known, NULL)) != -1) {
         if (letter == '?')
             return 2;
-        if ((letter == FD || letter == THREADS || letter == SHUFFLE || letter == WARP_LIMIT) &&
+        if ((letter == FD || letter == THREADS || letter == SHUFFLE || letter == WARP_LIMIT ||
+             letter == STREAM_LIMIT) &&
             !number_read(optarg, &number))
             return fail("'%s' is not a number", optarg);
         switch (letter) {
@@ -92,6 +120,12 @@ static int options_read(struct options *o, int argc, char **argv) {
             break;
         case WARP_LIMIT:
             o->machine.core.warp_limit = number;
+            break;
+        case STREAM_LIMIT:
+            o->machine.stream_limit = number;
+            break;
+        case LOG:
+            o->machine.job = job_log;
             break;
         case NO_SHORTCUTS:
             o->machine.core.no_shortcuts = true;
@@ -234,10 +268,11 @@ static bool serve(const struct server *server, const struct mx_link_packet *p) {
     }
 }
 
-static bool report_write(const struct server *server, const char *path) {
-    json_t *report = json_pack("{s:i}", "version", 1);
+// A job that still runs goes on changing what the observers hold: their part is left out then.
+static bool report_write(const struct server *server, const char *path, const char *ended, bool stopped) {
+    json_t *report = json_pack("{s:i, s:s}", "version", 1, "ended", ended);
     bool good = report != NULL && mx_machine_report(server->machine, report) &&
-                (server->check == NULL || mx_check_report(server->check, report));
+                (server->check == NULL || !stopped || mx_check_report(server->check, report));
     if (good && path != NULL && json_dump_file(report, path, JSON_INDENT(1)) != 0) {
         fprintf(stderr, "mali-exec: error: the report cannot be written to %s\n", path);
         good = false;
@@ -266,11 +301,12 @@ static bool machine_make(struct server *server, struct options *options) {
 int main(int argc, char **argv) {
     struct server server = {0};
     struct mx_machine_listener listener = {&server, on_done, on_fatal};
-    struct options options = {.fd = -1, .machine = {.listener = &listener}};
+    struct options options = {.fd = -1, .machine = {.listener = &listener, .stream_limit = UINT64_C(1) << 28}};
     struct mx_link_packet packet;
     int file, status = options_read(&options, argc, argv);
     if (status != 0)
         return status == 1 ? 0 : 2;
+    signal(SIGINT, SIG_IGN); // of the terminal, for the program: that says goodbye
     server.fd = options.fd;
     if (!packet_receive(server.fd, &packet, &file) || !hello(&server, &packet, file))
         return 1;
@@ -278,10 +314,14 @@ int main(int argc, char **argv) {
         fprintf(stderr, "mali-exec: error: out of memory\n");
         return 1;
     }
-    while (packet_receive(server.fd, &packet, &file) && serve(&server, &packet)) {
+    bool came;
+    while ((came = packet_receive(server.fd, &packet, &file)) && serve(&server, &packet)) {
     }
-    bool good = report_write(&server, options.report);
+    bool stopped = mx_machine_stop(server.machine, STOP_S);
+    bool good = report_write(&server, options.report, !stopped ? "in a job" : came ? "goodbye" : "silence", stopped);
     packet_send(server.fd, &(struct mx_link_packet){.kind = MX_LINK_GOODBYE});
+    if (!stopped)
+        _exit(1);
     mx_machine_free(server.machine);
     mx_check_free(server.check);
     mx_coherent_free(server.coherent);

@@ -39,6 +39,8 @@ enum opcode {
     SYNC_WAIT64 = 53,
 };
 
+#define CONTEXT 90 // register pair
+
 enum outcome { NEXT, WENT, BLOCKED, FAULTED };
 
 struct context {
@@ -264,13 +266,55 @@ static enum outcome run_compute(const struct context *c) {
     return mx_core_run(c->world->core, &job, c->fault) ? NEXT : FAULTED;
 }
 
+static bool is_word(unsigned r) {
+    return r < MX_STREAM_REGISTERS;
+}
+
+static bool is_pair(unsigned r) {
+    return r + 1 < MX_STREAM_REGISTERS;
+}
+
+// Those that the operands name. What LOAD_MULTIPLE and STORE_MULTIPLE move is looked at there.
+static bool registers_exist(uint8_t opcode, unsigned d, unsigned a, unsigned s) {
+    switch ((enum opcode)opcode) {
+    case MOVE48:
+        return is_pair(d);
+    case MOVE32:
+        return is_word(d);
+    case ADD_IMM32:
+        return is_word(d) && is_word(a);
+    case ADD_IMM64:
+        return is_pair(d) && is_pair(a);
+    case UMIN32:
+        return is_word(d) && is_word(a) && is_word(s);
+    case BRANCH:
+        return is_word(a);
+    case CALL:
+    case JUMP:
+    case SYNC_ADD32:
+    case SYNC_SET32:
+    case SYNC_WAIT32:
+        return is_pair(a) && is_word(s);
+    case SYNC_ADD64:
+    case SYNC_SET64:
+    case SYNC_WAIT64:
+        return is_pair(a) && is_pair(s);
+    case LOAD_MULTIPLE:
+    case STORE_MULTIPLE:
+    case STORE_STATE:
+        return is_pair(a);
+    default:
+        return true;
+    }
+}
+
 static enum outcome execute(const struct context *c) {
     struct mx_queue *queue = c->queue;
     uint8_t opcode = (uint8_t)(c->word >> 56);
     unsigned d = bits(c, 48, 8), a = bits(c, 40, 8), s = bits(c, 32, 8);
     if (c->word & UINT64_C(0x00ffffffffffffff) & ~known_bits(opcode))
         return fail(c, MX_FAULT_STREAM, 0, "not a known instruction, or with unknown bits");
-    if ((opcode != NOP && d >= MX_STREAM_REGISTERS - 1 && opcode != MOVE32) || d >= MX_STREAM_REGISTERS)
+    if (!registers_exist(opcode, d, a, s))
         return fail(c, MX_FAULT_STREAM, 0, "a register that is not there");
     switch ((enum opcode)opcode) {
     case MOVE48:
@@ -325,6 +369,15 @@ static enum outcome execute(const struct context *c) {
     return fail(c, MX_FAULT_STREAM, 0, "not a known instruction");
 }
 
+// The driver keeps a pointer to its context in d90: first of all the address of one 16-byte sync object a queue. A
+// queue that does not is not of that driver: then the object that it wrote last.
+uint64_t mx_stream_error_word(const struct mx_queue *queue, const struct mx_memory *memory, uint32_t index) {
+    const uint64_t *context = mx_memory_at(memory, pair(queue, CONTEXT), 8);
+    uint64_t own = context != NULL ? *context + 16 * (uint64_t)index : 0;
+    bool good = context != NULL && own % 16 == 0 && mx_memory_at(memory, own, 16) != NULL;
+    return good ? own + 8 : queue->error_word;
+}
+
 void mx_stream_begin(struct mx_queue *queue, uint64_t address, uint64_t size_bytes, uint32_t latest_flush) {
     queue->depth = 1;
     queue->frames[0] = (struct mx_frame){address, address + size_bytes};
@@ -339,6 +392,8 @@ enum mx_stream_state mx_stream_run(struct mx_stream_world *world, struct mx_queu
                                    const struct mx_memory *memory, bool *progress, struct mx_fault *fault) {
     struct context c = {.world = world, .queue = queue, .memory = memory, .fault = fault};
     while (queue->depth > 0) {
+        if (__atomic_load_n(&world->stop, __ATOMIC_RELAXED))
+            return MX_STREAM_BLOCKED;
         struct mx_frame *frame = &queue->frames[queue->depth - 1];
         if (frame->next == frame->end) {
             queue->depth--;
