@@ -306,7 +306,8 @@ int main(int argc, char **argv) {
     int file, status = options_read(&options, argc, argv);
     if (status != 0)
         return status == 1 ? 0 : 2;
-    signal(SIGINT, SIG_IGN); // of the terminal, for the program: that says goodbye
+    signal(SIGINT, SIG_IGN); // they go to the whole group, for the program: that says goodbye
+    signal(SIGTERM, SIG_IGN);
     server.fd = options.fd;
     if (!packet_receive(server.fd, &packet, &file) || !hello(&server, &packet, file))
         return 1;
