@@ -37,7 +37,7 @@ bool mx_machine_unmap(struct mx_machine *machine, uint32_t space, uint64_t begin
 void mx_machine_space_gone(struct mx_machine *machine, uint32_t space);
 
 bool mx_machine_group(struct mx_machine *machine, uint32_t group, uint32_t space, uint32_t queues);
-void mx_machine_group_gone(struct mx_machine *machine, uint32_t group); // its jobs are told of as done
+void mx_machine_group_gone(struct mx_machine *machine, uint32_t number); // its jobs are told of as done
 
 // size_bytes 0: nothing to execute, done when what is before it in the queue is. False: no such queue, or no memory.
 bool mx_machine_submit(struct mx_machine *machine, uint32_t group, uint32_t queue, uint64_t number, uint64_t address,
