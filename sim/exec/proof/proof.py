@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Small shaders through the stock arm64 driver on the simulated Mali, which executes them, and on lavapipe: integers are
+equal to the bit, floats within the error that tables.py tells for each expression. Then which operations of the shader
+core were executed. Exit status: 0 all equal, 1 not, 2 the proof cannot be done here.
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+import compare
+import dispatches
+import generate
+import tables
+import values
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+LAVAPIPE = pathlib.Path("/usr/share/vulkan/icd.d")
+DEVICES = ("lavapipe", "mali")
+COMPILE = ("--quiet", "-V", "--target-env", "vulkan1.2")
+
+
+class GroupJob:
+    """A table's group as a dispatch: inputs at bindings 0-2, results from binding 8 on."""
+
+    def __init__(self, group, seed):
+        self.name, self.group = group.name, group
+        self.columns = group.make(group.inputs, tables.ELEMENTS, values.seeded(seed, group.name))
+
+    def source(self):
+        return self.group.source()
+
+    def line(self, folder, _):
+        """Writes the inputs. Returns the words of mx-shade's list for the device, with {out} for the folder of results, and their files."""
+        grid = (tables.ELEMENTS + tables.LOCAL_SIZE - 1) // tables.LOCAL_SIZE
+        words, outs = [f"grid={grid},1,1"], []
+        for k, (kind, column) in enumerate(zip(self.group.inputs, self.columns)):
+            path = folder / f"{self.name}.{k}.in"
+            path.write_bytes(values.pack(kind, column))
+            words.append(f"storage=0:{k}:{path.stat().st_size}:{path}:-")
+        for k, (kind, expressions) in enumerate(self.group.results().items()):
+            outs.append(f"{self.name}.{k}.out")
+            words.append(f"storage=0:{8 + k}:{values.size_bytes(kind) * tables.ELEMENTS * len(expressions)}:-:{{out}}/{outs[-1]}")
+        return words, outs
+
+    def compare(self, lavapipe, mali):
+        return compare.compare_group(self.group, self.columns, lavapipe, mali)
+
+
+class Bench:
+    def __init__(self, args, folder):
+        self.args, self.folder = args, pathlib.Path(folder)
+        self.report = {}
+
+    def compile(self, job):
+        """The SPIR-V's path; None when it does not compile, which is said."""
+        source, kernel = self.folder / f"{job.name}.comp", self.folder / f"{job.name}.spv"
+        source.write_text(job.source())
+        done = subprocess.run([self.args.glslang, *COMPILE, f"-I{HERE / 'shaders'}", "-o", kernel, source], capture_output=True, text=True)
+        if done.returncode != 0:
+            print(f"{job.name}: does not compile: {done.stdout.strip()[:400]}")
+        return kernel if done.returncode == 0 else None
+
+    def prepare(self, jobs):
+        """Each device's lines of the list, and each job's files of results."""
+        with ThreadPoolExecutor(2) as pool:
+            kernels = list(pool.map(self.compile, jobs))
+        lines, outs = {device: [] for device in DEVICES}, {}
+        for job, kernel in zip(jobs, kernels):
+            for device in DEVICES if kernel is not None else ():
+                words, outs[job.name] = job.line(self.folder, device)
+                lines[device].append(" ".join([job.name, str(kernel), *words]))
+        return lines, outs
+
+    def run(self, device, command, lines, env):
+        """Each job's answer."""
+        out = self.folder / device
+        out.mkdir(exist_ok=True)
+        path = self.folder / f"{device}.list"
+        path.write_text("".join(line.replace("{out}", str(out)) + "\n" for line in lines))
+        done = subprocess.run([*command, path], env={**os.environ, **env}, capture_output=True, text=True)
+        if done.returncode != 0:
+            print(f"proof.py: {device}: status {done.returncode}: {done.stderr.strip()[-600:]}", file=sys.stderr)
+        return dict(line.split(" ", 1) for line in done.stdout.splitlines())
+
+    def lavapipe(self, lines):
+        driver = self.args.lavapipe or next(iter(sorted(LAVAPIPE.glob("lvp_icd*.json"))), None)
+        if driver is None:
+            sys.exit("proof.py: error: lavapipe is needed; deps/setup.sh --packages installs it")
+        return self.run("lavapipe", [self.args.native], lines, {"VK_DRIVER_FILES": str(driver), "LP_NATIVE_VECTOR_WIDTH": "512",
+                                                                "VK_LOADER_LAYERS_DISABLE": "*"})
+
+    def mali(self, lines):
+        report = self.folder / "report.json"
+        env = {"PANTHOR_SIM_EXEC": str(self.args.mali_exec), "PANTHOR_SIM_EXEC_OPTIONS": " ".join(["--report", str(report), *self.args.options])}
+        if self.args.panthor:
+            env["ROCKFILL_SIM_PANTHOR"] = str(self.args.panthor)
+        answers = self.run("mali", ["sh", ROOT / "sim" / "userland" / "run.sh", self.args.arm64], lines, env)
+        self.report = json.loads(report.read_text()) if report.exists() else {}
+        return answers
+
+    def results(self, device, files):
+        return [(self.folder / device / name).read_bytes() for name in files]
+
+
+def table_row(name, elements, differences, worst, reference, answer=""):
+    print(f"{name:34} {elements:>9} {differences:>11} {worst:>9} {reference:>9}  {answer}".rstrip())
+
+
+def judge(job, bench, answers, outs):
+    """Prints a job's row. Returns whether it is good."""
+    said = {device: answers[device].get(job.name, "no answer") for device in DEVICES}
+    bad = [f"{device}: {text}" for device, text in said.items() if text != "ok"]
+    if bad:
+        table_row(job.name, "-", "-", "-", "-", "; ".join(bad))
+        return False
+    result = job.compare(*(bench.results(device, outs[job.name]) for device in DEVICES))
+    table_row(job.name, result.elements, result.differences, f"{result.worst:g}", result.reference, "" if result.differences == 0 else "DIFFERENT")
+    for line in result.first[:bench.args.show]:
+        print(f"    {line}")
+    return result.differences == 0
+
+
+def operation_names():
+    """Of sim/exec/core/ops.h, as mali-exec names them, in its order."""
+    text = (HERE.parent / "core" / "ops.h").read_text()
+    macros = {m[1]: (m[2].split(", "), m[3]) for m in re.finditer(r"#define (MX_\w+_ROWS)\((X[^)]*)\)((?:.*\\\n)*.*)", text)}
+    body = re.search(r"#define MX_OPS\(X\)((?:.*\\\n)*.*)", text)[1]
+
+    def rows(part):
+        for m in re.finditer(r"(?:\bX\((\w+), [^\"]*\"([^\"]*)\"( printed)?)|(?:(MX_\w+_ROWS)\(([^)]*)\))", part):
+            if m[4]:
+                parameters, inner = macros[m[4]]
+                printed = dict(zip(parameters, m[5].split(", ")))["printed"].strip('"')
+                yield from (name + printed for name in rows(inner))
+            else:
+                yield m[2]
+
+    return list(dict.fromkeys(rows(body)))
+
+
+def coverage(bench):
+    """Prints what was executed and what not. Needs mali-exec --count."""
+    executed = bench.report.get("operations")
+    if executed is None:
+        print("coverage: mali-exec does not count operations (--count)")
+        return
+    known = operation_names()
+    never = [name for name in known if not executed.get(name)]
+    print(f"coverage: {len(known) - len(never)} of {len(known)} operations executed; never: {', '.join(never)}")
+    if bench.args.verbose:
+        for name in sorted(executed, key=executed.get):
+            print(f"    {name:20} {executed[name]:>12}")
+
+
+def jobs_of(args):
+    jobs = [GroupJob(group, args.seed) for group in tables.all_groups()] + dispatches.all_jobs(args.seed)
+    jobs += [generate.RandomJob(args.seed + n, args.subgroup) for n in range(args.random)]
+    jobs = [job for job in jobs if not args.only or any(only in job.name for only in args.only)]
+    return [job for job in jobs if not args.subgroup or "subgroup" in job.name or "random" in job.name]
+
+
+def options_read():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--random", type=int, default=0, metavar="N", help="also N random shaders")
+    parser.add_argument("--seed", type=int, default=1, help="of the first random shader, and of random inputs")
+    parser.add_argument("--only", action="append", metavar="NAME", help="shaders whose names contain this; may be repeated")
+    parser.add_argument("--subgroup", action="store_true", help="subgroup operations only; random shaders get more of them")
+    parser.add_argument("--options", default=["--count"], type=str.split, help="of mali-exec, for example '--count --shuffle 7'")
+    parser.add_argument("--show", type=int, default=6, help="differences to print for each shader")
+    parser.add_argument("--keep", type=pathlib.Path, help="a folder for shaders, inputs and results (default: a temporary one)")
+    parser.add_argument("--native", default=ROOT / "build" / "bin" / "mx-shade", type=pathlib.Path, help="mx-shade of this machine")
+    parser.add_argument("--arm64", default=ROOT / "build" / "sim" / "arm64" / "bin" / "mx-shade", type=pathlib.Path, help="mx-shade for arm64")
+    parser.add_argument("--mali-exec", default=ROOT / "build" / "bin" / "mali-exec", type=pathlib.Path)
+    parser.add_argument("--panthor", type=pathlib.Path, help="the simulated kernel driver (default: run.sh's)")
+    parser.add_argument("--lavapipe", type=pathlib.Path, help="its ICD file")
+    parser.add_argument("--glslang", default="glslangValidator")
+    parser.add_argument("--verbose", action="store_true", help="print how often each operation was executed")
+    return parser.parse_args()
+
+
+def prove(args, folder):
+    bench, jobs = Bench(args, folder), jobs_of(args)
+    lines, outs = bench.prepare(jobs)
+    with ThreadPoolExecutor(2) as pool:
+        answers = dict(zip(DEVICES, pool.map(lambda device: getattr(bench, device)(lines[device]), DEVICES)))
+    table_row("shader", "elements", "differences", "worst ulp", "reference")
+    good = [job.name in outs and judge(job, bench, answers, outs) for job in jobs]
+    for fault in bench.report.get("faults", ()):
+        print(f"fault: {fault['kind']}, kernel {fault['kernel']}, instruction at {fault['pc']}: {fault['text']}")
+    coverage(bench)
+    print(f"{good.count(True)} passed, {good.count(False)} failed")
+    return all(good) and len(good) > 0
+
+
+def main():
+    args = options_read()
+    for path in (args.native, args.arm64, args.mali_exec):
+        if not path.exists():
+            print(f"proof.py: error: there is no {path}: build it", file=sys.stderr)
+            return 2
+    if args.keep:
+        args.keep.mkdir(parents=True, exist_ok=True)
+        return 0 if prove(args, args.keep.resolve()) else 1
+    with tempfile.TemporaryDirectory() as folder:
+        return 0 if prove(args, folder) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
