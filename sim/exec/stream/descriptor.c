@@ -29,10 +29,12 @@ static const char *storage_read(struct mx_job *job, uint64_t address) {
     if (host == NULL)
         return "the local storage descriptor is not mapped";
     memcpy(words, host, 32);
-    uint32_t stack = words[0] & 31, scale = words[1] >> 8 & 31;
-    if (stack > 0) {
-        job->stack_bytes = UINT64_C(16) << stack;
-        job->stack_base = (pair(words, 2) & UINT64_C(0xffffffffffff)) << 8;
+    uint32_t scale = words[1] >> 8 & 31;
+    uint64_t stack = (pair(words, 2) & UINT64_C(0xffffffffffff)) << 8;
+    // Code 0 is both no stack and the smallest one, of 16 bytes; only the latter has a base.
+    if (stack != 0) {
+        job->stack_bytes = UINT64_C(16) << (words[0] & 31);
+        job->stack_base = stack;
     }
     if (scale > 0) {
         job->shared_bytes = UINT64_C(1) << (scale - 1);
