@@ -309,6 +309,7 @@ static unsigned operands_of(enum shape shape, uint64_t w, struct mx_operand o[4]
         return 2;
     case H2N_RAW:
         o[0] = operand_h2(w, 0, true);
+        o[0].code = 2; // no choice of halves
         o[1] = RAW;
         return 2;
     case F32_2C:
