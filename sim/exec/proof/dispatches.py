@@ -124,6 +124,8 @@ def plain():
         yield Dispatch(f"ids_{tag(local)}", "ids", 24, local, (3, 2, 2) if local[0] < 1024 else (2, 1, 1), want=ids)
         yield Dispatch(f"flow_{tag(local)}", "flow", 5, local)
         yield Dispatch(f"shared_{tag(local)}", "shared", 8, local, (3, 1, 1))
+    for live in (62, 63): # a stack of 4 bytes, and one of some more
+        yield Dispatch(f"spill_{live}", "spill", 1, (40, 1, 1), (5, 1, 1), define=f"#define LIVE {live}")
     for name, words in (("stack", 6), ("spill", 1), ("large", 1)):
         yield Dispatch(name, name, words, (40, 1, 1), (13, 3, 2) if name == "large" else (5, 1, 1))
     yield Dispatch("shared_atomics", "shared_atomics", 14, (100, 1, 1))

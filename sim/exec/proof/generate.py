@@ -150,8 +150,19 @@ class Writer:
         self.indent += 1
         for _ in range(count or self.random.randint(1, 3)):
             self.statement(level + 1, uniform)
+        self.remember(kept)
         self.indent -= 1
         self.variables = kept
+
+    def remember(self, kept=None):
+        """Lets what was declared here (not in kept) change the sum, so that no statement is without effect."""
+        self.line("sum = sum << 1 | sum >> 31;")
+        for kind, names in self.variables.items():
+            for name in names[len((kept or {}).get(kind, ())):]:
+                value = {"float": f"int({name})", "float16_t": f"int({name})"}.get(kind, name)
+                parts = range(32 // VECTORS[kind]) if kind in VECTORS else ()
+                for text in [f"{name}.{'xyzw'[k]}" for k in parts] or [value]:
+                    self.line(f"sum = sum * 31u + uint({text});")
 
     def branch(self, level, _):
         self.line(f"if ({self.condition(1)}) {{")
@@ -242,7 +253,7 @@ class Writer:
     def main(self):
         self.line("uint x = a[thread() % 512u], lane = gl_LocalInvocationIndex;")
         self.line("int s = int(a[(thread() * 7u + 3u) % 512u]);")
-        self.line("uint list[16];")
+        self.line("uint sum = 0u, list[16];")
         self.line("for (uint k = 0u; k < 16u; k++)")
         self.line("    list[k] = x * (k + 1u);")
         self.variables = {"uint": ["x", "lane"], "int": ["s"]}
@@ -252,8 +263,10 @@ class Writer:
             self.variables[kind] = [name]
         for _ in range(self.random.randint(8, 16)):
             self.statement(0, True)
-        for word in range(WORDS - 1):
+        for word in range(WORDS - 2):
             self.line(f"put({word}, uint({self.expression('uint')}));")
+        self.remember()
+        self.line(f"put({WORDS - 2}, sum);")
         self.line(f"put({WORDS - 1}, {' + '.join(f'list[{k}] * {2 * k + 1}u' for k in range(16))});")
         return "\n".join(self.lines)
 

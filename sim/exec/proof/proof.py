@@ -129,28 +129,18 @@ def judge(job, bench, answers, outs):
 
 
 def operation_names():
-    """Of sim/exec/core/ops.h, as mali-exec names them, in its order."""
-    text = (HERE.parent / "core" / "ops.h").read_text()
-    macros = {m[1]: (m[2].split(", "), m[3]) for m in re.finditer(r"#define (MX_\w+_ROWS)\((X[^)]*)\)((?:.*\\\n)*.*)", text)}
-    body = re.search(r"#define MX_OPS\(X\)((?:.*\\\n)*.*)", text)[1]
-
-    def rows(part):
-        for m in re.finditer(r"(?:\bX\((\w+), [^\"]*\"([^\"]*)\"( printed)?)|(?:(MX_\w+_ROWS)\(([^)]*)\))", part):
-            if m[4]:
-                parameters, inner = macros[m[4]]
-                printed = dict(zip(parameters, m[5].split(", ")))["printed"].strip('"')
-                yield from (name + printed for name in rows(inner))
-            else:
-                yield m[2]
-
-    return list(dict.fromkeys(rows(body)))
+    """Of sim/exec/core/ops.h, as mali-exec names them, in its order: the C preprocessor knows best."""
+    text = f'#include "{HERE.parent / "core" / "ops.h"}"\n#define ROW(id, opcode, shift, mask, value, printed, ...) ROW printed END\nMX_OPS(ROW)\n'
+    done = subprocess.run(["cc", "-E", "-P", "-"], input=text, capture_output=True, text=True, check=True)
+    rows = re.findall(r"ROW ((?:\"[^\"]*\"\s*)+)END", done.stdout)
+    return list(dict.fromkeys("".join(re.findall(r"\"([^\"]*)\"", row)) for row in rows))
 
 
 def coverage(bench):
     """Prints what was executed and what not. Needs mali-exec --count."""
     executed = bench.report.get("operations")
     if executed is None:
-        print("coverage: mali-exec does not count operations (--count)")
+        print("coverage: not counted")
         return
     known = operation_names()
     never = [name for name in known if not executed.get(name)]
@@ -167,23 +157,41 @@ def jobs_of(args):
     return [job for job in jobs if not args.subgroup or "subgroup" in job.name or "random" in job.name]
 
 
-def options_read():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--random", type=int, default=0, metavar="N", help="also N random shaders")
-    parser.add_argument("--seed", type=int, default=1, help="of the first random shader, and of random inputs")
-    parser.add_argument("--only", action="append", metavar="NAME", help="shaders whose names contain this; may be repeated")
-    parser.add_argument("--subgroup", action="store_true", help="subgroup operations only; random shaders get more of them")
-    parser.add_argument("--options", default=["--count"], type=str.split, help="of mali-exec, for example '--count --shuffle 7'")
-    parser.add_argument("--show", type=int, default=6, help="differences to print for each shader")
+def options_add(parser):
+    """Where programs are, and what they are told: also faults.py's."""
+    parser.add_argument("--options", default=[], type=str.split, help="of mali-exec, for example '--shuffle 7'")
     parser.add_argument("--keep", type=pathlib.Path, help="a folder for shaders, inputs and results (default: a temporary one)")
     parser.add_argument("--native", default=ROOT / "build" / "bin" / "mx-shade", type=pathlib.Path, help="mx-shade of this machine")
     parser.add_argument("--arm64", default=ROOT / "build" / "sim" / "arm64" / "bin" / "mx-shade", type=pathlib.Path, help="mx-shade for arm64")
     parser.add_argument("--mali-exec", default=ROOT / "build" / "bin" / "mali-exec", type=pathlib.Path)
     parser.add_argument("--panthor", type=pathlib.Path, help="the simulated kernel driver (default: run.sh's)")
-    parser.add_argument("--lavapipe", type=pathlib.Path, help="its ICD file")
     parser.add_argument("--glslang", default="glslangValidator")
+
+
+def can_run(args):
+    missing = [path for path in (args.native, args.arm64, args.mali_exec) if not path.exists()]
+    for path in missing:
+        print(f"proof.py: error: there is no {path}: build it", file=sys.stderr)
+    if args.keep:
+        args.keep.mkdir(parents=True, exist_ok=True)
+        args.keep = args.keep.resolve()
+    return not missing
+
+
+def options_read():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options_add(parser)
+    parser.add_argument("--random", type=int, default=0, metavar="N", help="also N random shaders")
+    parser.add_argument("--seed", type=int, default=1, help="of the first random shader, and of random inputs")
+    parser.add_argument("--only", action="append", metavar="NAME", help="shaders whose names contain this; may be repeated")
+    parser.add_argument("--subgroup", action="store_true", help="subgroup operations only; random shaders get more of them")
+    parser.add_argument("--show", type=int, default=6, help="differences to print for each shader")
+    parser.add_argument("--no-count", action="store_true", help="no coverage: operations are executed without being counted")
+    parser.add_argument("--lavapipe", type=pathlib.Path, help="its ICD file")
     parser.add_argument("--verbose", action="store_true", help="print how often each operation was executed")
-    return parser.parse_args()
+    args = parser.parse_args()
+    args.options += [] if args.no_count else ["--count"]
+    return args
 
 
 def prove(args, folder):
@@ -202,15 +210,10 @@ def prove(args, folder):
 
 def main():
     args = options_read()
-    for path in (args.native, args.arm64, args.mali_exec):
-        if not path.exists():
-            print(f"proof.py: error: there is no {path}: build it", file=sys.stderr)
-            return 2
-    if args.keep:
-        args.keep.mkdir(parents=True, exist_ok=True)
-        return 0 if prove(args, args.keep.resolve()) else 1
+    if not can_run(args):
+        return 2
     with tempfile.TemporaryDirectory() as folder:
-        return 0 if prove(args, folder) else 1
+        return 0 if prove(args, args.keep or folder) else 1
 
 
 if __name__ == "__main__":

@@ -80,7 +80,8 @@ def integer_expressions(name):
     if TYPES[name][2] == "i":
         texts += ["abs(x)", "sign(x)", "abs(x - y)"]
     if not vector:
-        texts += ["(x < y && y != z) ? x : z", "(x < y || x == z) ? y : x", "(x < y) != (y < z) ? x : y", "(x > y && x < z) ? x : y"]
+        texts += ["(x < y && y != z) ? x : z", "(x < y || x == z) ? y : x", "(x < y) != (y < z) ? x : y", "(x > y && x < z) ? x : y",
+                  f"{t}(x >= y && y < z)", f"{t}(x < y || y > z)", f"{t}((x & {t}(1)) != {t}(0) && (y & {t}(2)) != {t}(0) && x < z)"]
     return texts
 
 
@@ -198,7 +199,7 @@ def float_expressions(name):
         rows += [Expression(f"x {op} y ? 1u : 0u", "u32"), Expression(f"x {op} y ? x : z"), Expression(f"!(x {op} y) ? y : z")]
     rows += [Expression("isnan(x) ? 1u : 0u", "u32"), Expression("isinf(x) ? 1u : 0u", "u32"),
              Expression(f"x < y && y < z ? {t}(1) : {t}(0)"), Expression(f"x < y || y == z ? {t}(1) : {t}(-2)"),
-             Expression(f"abs(x) < y ? -x : y")]
+             Expression(f"abs(x) < y ? -x : y"), Expression("uint(x >= y && y < z)", "u32"), Expression("uint(x < y || y > z)", "u32")]
     return rows
 
 
@@ -213,13 +214,12 @@ def fma_group(name):
     ])
 
 
-def scaled(make, name):
-    """Finite values, and small exponents as the second input."""
+def scaled(make, most):
+    """Small exponents as the second input."""
 
     def inputs(names, count, source):
         columns = make(names, count, source)
-        columns[0] = [v if math.isfinite(v) else 1.0 for v in columns[0]]
-        columns[1] = [source.randint(-20, 20) for _ in range(count * lanes(names[1]))]
+        columns[1] = [source.randint(-most, most) for _ in range(count * lanes(names[1]))]
         return columns
 
     return inputs
@@ -376,7 +376,8 @@ def all_groups():
     yield Group("frexp_f32", ("f32",), [Expression("mantissa(x)", want=lambda x: math.frexp(x)[0]), Expression("exponent(x)", "i32", want=lambda x: math.frexp(x)[1])],
                 finite, FREXP)
     yield Group("fract", ("f32", "f16"), [Expression("fract(x)"), Expression("fract(y)", "f16")], finite)
-    yield Group("ldexp_f32", ("f32", "i32"), [Expression("ldexp(x, y)", want=ldexp_want(32))], scaled(within(-1000.0, 1000.0, (0.0, -0.0, 1.0)), "f32"))
+    yield Group("ldexp_f32", ("f32", "i32"), [Expression("ldexp(x, y)", want=ldexp_want(32))], scaled(within(-1000.0, 1000.0, (0.0, -0.0, 1.0)), 20))
+    yield Group("ldexp_f16x2", ("f16x2", "i32x2"), [Expression("ldexp(x, y)", want=ldexp_want(16))], scaled(within(-40.0, 40.0, (0.0, -0.0, 1.0)), 5))
     yield Group("sign", ("f32", "f16"), [Expression("sign(x)"), Expression("sign(y)", "f16"), Expression("step(x, 1.0)")],
                 lambda n, c, s: [[v if not math.isnan(v) else 2.0 for v in column] for column in all_edges(n, c, s)])
     yield from special_groups()

@@ -16,7 +16,8 @@ for bits in (8, 16, 32, 64):
 TYPES.update({"f16": ("float16_t", 1, "f", 16), "f32": ("float", 1, "f", 32), "f16x2": ("f16vec2", 2, "f", 16),
               "i16x2": ("i16vec2", 2, "i", 16), "u16x2": ("u16vec2", 2, "u", 16), "i8x4": ("i8vec4", 4, "i", 8),
               "u8x4": ("u8vec4", 4, "u", 8), "f32x2": ("vec2", 2, "f", 32), "f32x4": ("vec4", 4, "f", 32),
-              "f16x4": ("f16vec4", 4, "f", 16), "i32x4": ("ivec4", 4, "i", 32)})
+              "f16x4": ("f16vec4", 4, "f", 16), "i32x4": ("ivec4", 4, "i", 32),
+              "i32x2": ("ivec2", 2, "i", 32)})
 CODES = {"i8": "b", "u8": "B", "i16": "h", "u16": "H", "i32": "i", "u32": "I", "i64": "q", "u64": "Q", "f16": "e", "f32": "f"}
 # Digits of the mantissa with the hidden one, the least exponent of a normal number, the bias.
 FORMATS = {16: (11, -14, 15), 32: (24, -126, 127)}

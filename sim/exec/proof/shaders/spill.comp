@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// More live values than there are registers: 96 words, read, mixed twice and written.
+// More live values than there are registers: LIVE words, read, mixed a few times and written.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 #define WORDS 1
 #include "proof.glsl"
 
+#ifndef LIVE
 #define LIVE 96
+#endif
 
 void main() {
     uint v[LIVE];
