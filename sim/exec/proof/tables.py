@@ -214,6 +214,13 @@ def fma_group(name):
     ])
 
 
+def condition_group(name):
+    """Apart from other comparisons: those that are used twice are not joined."""
+    t = glsl(name)
+    return Group(f"conditions_{name}", (name, name, name), [
+        Expression("uint(x >= y && y < z)", "u32"), Expression("uint(x < z || y == z)", "u32"), Expression(f"(x < {t}(3) && z > y) ? y : x")])
+
+
 def scaled(make, most):
     """Small exponents as the second input."""
 
@@ -364,6 +371,8 @@ FREXP = "float mantissa(float x) { int e; return frexp(x, e); }\nint exponent(fl
 def all_groups():
     for name in ("i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "i8x4", "u8x4", "i16x2", "u16x2"):
         yield Group(f"integer_{name}", (name, name, name), integer_expressions(name))
+    for name in ("i8", "u8", "i16", "u16", "i32", "u32", "i64", "f16", "f32"):
+        yield condition_group(name)
     for name in ("i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"):
         yield Group(f"divide_{name}", (name, name), divisions(name))
     for name in ("i32", "u32"):
