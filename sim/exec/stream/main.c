@@ -13,6 +13,7 @@
 
 #include "../check/check.h"
 #include "../check/coherent.h"
+#include "../count/count.h"
 #include "../link.h"
 #include "fan.h"
 #include "machine.h"
@@ -32,6 +33,11 @@ static const char help[] =
     "  --no-shortcuts        the driver's copy kernels are executed, too\n"
     "  --check               look for faults that a chip would not tell: sim/exec/check/README.md\n"
     "  --coherency           memory that the CPU maps cached has a copy for the GPU (with PANTHOR_SIM_FLUSHES=1)\n"
+    "  --count               count instructions, messages and modelled cache hits, a kernel: sim/exec/count/README.md. "
+    "On\n"
+    "                        one thread, with the workgroups that a core holds side by side; not with --check\n"
+    "  --names FILE          names of kernels for --count: a JSON object, hash to name\n"
+    "  --stacks-apart        --count: each thread's stack in one piece, not interleaved with its warp's\n"
     "  --log                 say on stderr which jobs run\n"
     "  --report FILE         where to write the report (JSON) at the end\n"
     "  --help                show this\n";
@@ -41,8 +47,8 @@ static const char help[] =
 struct options {
     int fd;
     struct mx_machine_options machine;
-    const char *report;
-    bool check, coherency;
+    const char *report, *names;
+    bool check, coherency, count, stacks_apart;
 };
 
 static int fail(const char *format, const char *what) {
@@ -71,6 +77,9 @@ enum {
     LOG,
     CHECK,
     COHERENCY,
+    COUNT,
+    NAMES,
+    STACKS_APART,
     REPORT
 };
 
@@ -86,6 +95,9 @@ static const struct option known[] = {
     {"no-shortcuts", no_argument, NULL, NO_SHORTCUTS},
     {"check", no_argument, NULL, CHECK},
     {"coherency", no_argument, NULL, COHERENCY},
+    {"count", no_argument, NULL, COUNT},
+    {"names", required_argument, NULL, NAMES},
+    {"stacks-apart", no_argument, NULL, STACKS_APART},
     {"help", no_argument, NULL, HELP},
     {NULL, 0, NULL, 0},
 };
@@ -136,6 +148,15 @@ static int options_read(struct options *o, int argc, char **argv) {
         case COHERENCY:
             o->coherency = true;
             break;
+        case COUNT:
+            o->count = o->machine.core.interleave = true;
+            break;
+        case NAMES:
+            o->names = optarg;
+            break;
+        case STACKS_APART:
+            o->stacks_apart = true;
+            break;
         case REPORT:
             o->report = optarg;
             break;
@@ -149,6 +170,8 @@ static int options_read(struct options *o, int argc, char **argv) {
             return 1;
         }
     }
+    if (o->count && o->check)
+        return fail("%s do not go together", "--count and --check");
     return o->fd >= 0 ? 0 : fail("%s is missing", "--fd");
 }
 
@@ -163,6 +186,7 @@ struct server {
     struct mx_fan observers;
     struct mx_check *check;       // NULL: nobody looks on
     struct mx_coherent *coherent; // NULL: CPU and GPU see one memory
+    struct mx_count *count;       // NULL: nobody counts
 };
 
 static bool packet_send(int fd, const struct mx_link_packet *packet) {
@@ -272,13 +296,26 @@ static bool serve(const struct server *server, const struct mx_link_packet *p) {
 static bool report_write(const struct server *server, const char *path, const char *ended, bool stopped) {
     json_t *report = json_pack("{s:i, s:s}", "version", 1, "ended", ended);
     bool good = report != NULL && mx_machine_report(server->machine, report) &&
-                (server->check == NULL || !stopped || mx_check_report(server->check, report));
+                (server->check == NULL || !stopped || mx_check_report(server->check, report)) &&
+                (server->count == NULL || !stopped || mx_count_report(server->count, report));
     if (good && path != NULL && json_dump_file(report, path, JSON_INDENT(1)) != 0) {
         fprintf(stderr, "mali-exec: error: the report cannot be written to %s\n", path);
         good = false;
     }
     json_decref(report);
     return good;
+}
+
+static bool count_make(struct server *server, const struct options *options) {
+    json_error_t error = {0};
+    json_t *names = options->names != NULL ? json_load_file(options->names, 0, &error) : NULL;
+    if (options->names != NULL && !json_is_object(names))
+        fprintf(stderr, "mali-exec: error: %s: no JSON object: %s; kernels get no names\n", options->names, error.text);
+    server->count = mx_count_new(&(struct mx_count_options){.stacks_apart = options->stacks_apart, .names = names});
+    json_decref(names);
+    if (server->count != NULL)
+        mx_fan_add(&server->observers, mx_count_observer(server->count));
+    return server->count != NULL;
 }
 
 // What looks on, as the options say, and the machine. False: no memory.
@@ -291,6 +328,8 @@ static bool machine_make(struct server *server, struct options *options) {
             return false;
         mx_fan_add(&server->observers, mx_check_observer(server->check));
     }
+    if (options->count && !count_make(server, options))
+        return false;
     if (options->coherency && (server->coherent = mx_coherent_new(server->file, server->base)) == NULL)
         return false;
     options->machine.core.observer = mx_fan_observer(&server->observers);
@@ -325,6 +364,7 @@ int main(int argc, char **argv) {
         _exit(1);
     mx_machine_free(server.machine);
     mx_check_free(server.check);
+    mx_count_free(server.count);
     mx_coherent_free(server.coherent);
     munmap(server.base, server.bytes);
     return good ? 0 : 1;
