@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { ENTRY_BUFFERS_MAX = 16, ENTRY_SPEC_MAX = 8, ENTRY_SETS_MAX = 4, ENTRY_PUSH_MAX = 128 };
+enum { ENTRY_BUFFERS_MAX = 16, ENTRY_SPEC_MAX = 16, ENTRY_SETS_MAX = 4, ENTRY_PUSH_MAX = 128 };
 
 enum entry_buffer_kind {
     ENTRY_STORAGE,
