@@ -101,6 +101,17 @@ static uint32_t stack_lines_of(const struct mx_count *count, const struct mx_wor
     return lines_of(m, address, lines);
 }
 
+static void lines_look_up(struct mx_count *count, const struct mx_workgroup *group, const struct mx_message *m,
+                          const uint64_t *lines, uint32_t n) {
+    struct mx_kernel *kernel = count->kernel;
+    bool own = m->space == MX_SPACE_STACK || m->space == MX_SPACE_SHARED, hit = true;
+    uint64_t mark = own ? (uint64_t)(group->core + 1) << CORE_SHIFT : 0;
+    for (uint32_t i = 0; i < n; i++)
+        hit &= mx_traffic_access(&count->traffic, group->core, lines[i] | mark, m->access != MX_LOAD, &kernel->traffic);
+    kernel->waits += m->access != MX_STORE;
+    kernel->waits_missed += m->access != MX_STORE && !hit;
+}
+
 static void message(void *context, const struct mx_workgroup *group, const struct mx_warp *warp,
                     const struct mx_insn *insn, const struct mx_message *m) {
     struct mx_count *count = context;
@@ -123,10 +134,7 @@ static void message(void *context, const struct mx_workgroup *group, const struc
     kernel->lines[m->space] += n;
     kernel->bytes[m->space] += bytes;
     kernel->beats += n > pieces ? n : pieces;
-    bool own = m->space == MX_SPACE_STACK || m->space == MX_SPACE_SHARED;
-    uint64_t mark = own ? (uint64_t)(group->core + 1) << CORE_SHIFT : 0;
-    for (uint32_t i = 0; i < n; i++)
-        mx_traffic_access(&count->traffic, group->core, lines[i] | mark, m->access != MX_LOAD, &kernel->traffic);
+    lines_look_up(count, group, m, lines, n);
 }
 
 static void address(void *context, const struct mx_workgroup *group, const struct mx_warp *warp,

@@ -164,6 +164,8 @@ static void test_contiguous(struct fake *f) {
     EQUAL(kernel_field(f, "l1_hits"), 1);
     EQUAL(kernel_field(f, "dram_read_bytes"), 6 * 64);
     EQUAL(kernel_field(f, "messages"), 3);
+    EQUAL(kernel_field(f, "waits"), 3);
+    EQUAL(kernel_field(f, "waits_missed"), 3);
 }
 
 static void test_scattered(struct fake *f) {
@@ -204,6 +206,8 @@ static void test_write_back(struct fake *f) {
     EQUAL(kernel_field(f, "l2_requests"), 1);
     EQUAL(kernel_field(f, "dram_read_bytes"), 0);
     EQUAL(kernel_field(f, "dram_written_bytes"), 64);
+    EQUAL(kernel_field(f, "waits"), 1);
+    EQUAL(kernel_field(f, "waits_missed"), 0);
 }
 
 // The L2 keeps its lines from one job to the next, the L1s do not.

@@ -25,7 +25,8 @@ struct mx_kernel {
     uint64_t lines[MX_SPACES];
     uint64_t stack_lines_apart; // of stack messages, if each lane's stack were in one piece
     uint64_t beats; // of a message: its lines, or the lanes' registers in pieces of 64 bytes, whichever are more
-    uint64_t bytes[MX_SPACES]; // that lanes moved
+    uint64_t bytes[MX_SPACES];    // that lanes moved
+    uint64_t waits, waits_missed; // loads and atomics; those of which a line was not in the L1
     struct mx_traffic_counts traffic;
 };
 

@@ -70,6 +70,8 @@ static void memory_describe(const struct mx_kernel *kernel, json_t *all) {
     json_object_set_new(all, "messages", number(messages));
     json_object_set_new(all, "messages_by_lines", touched_of(kernel));
     json_object_set_new(all, "beats", number(kernel->beats));
+    json_object_set_new(all, "waits", number(kernel->waits));
+    json_object_set_new(all, "waits_missed", number(kernel->waits_missed));
     json_object_set_new(all, "stack_lines", number(kernel->lines[MX_SPACE_STACK]));
     json_object_set_new(all, "stack_lines_apart", number(kernel->stack_lines_apart));
     json_object_set_new(all, "shared_lines", number(kernel->lines[MX_SPACE_SHARED]));

@@ -56,7 +56,7 @@ static void ask(struct mx_traffic *traffic, struct mx_traffic_core *core, uint64
     core->requests[core->count++] = request;
 }
 
-void mx_traffic_access(struct mx_traffic *traffic, uint32_t number, uint64_t line, bool write,
+bool mx_traffic_access(struct mx_traffic *traffic, uint32_t number, uint64_t line, bool write,
                        struct mx_traffic_counts *counts) {
     struct mx_traffic_core *core = &traffic->cores[number];
     uint64_t victim;
@@ -68,6 +68,7 @@ void mx_traffic_access(struct mx_traffic *traffic, uint32_t number, uint64_t lin
         ask(traffic, core, victim, true, counts);
     if (!hit && !write)
         ask(traffic, core, line, false, counts);
+    return hit;
 }
 
 void mx_traffic_turn(struct mx_traffic *traffic, struct mx_traffic_counts *counts) {

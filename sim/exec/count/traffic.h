@@ -43,7 +43,8 @@ struct mx_traffic {
 bool mx_traffic_init(struct mx_traffic *traffic); // false: no memory; mx_traffic_free all the same
 void mx_traffic_free(struct mx_traffic *traffic);
 
-void mx_traffic_access(struct mx_traffic *traffic, uint32_t core, uint64_t line, bool write,
+// Returns whether the L1 had the line.
+bool mx_traffic_access(struct mx_traffic *traffic, uint32_t core, uint64_t line, bool write,
                        struct mx_traffic_counts *counts);
 
 // All cores have had their turn.
