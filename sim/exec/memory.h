@@ -28,5 +28,8 @@ bool mx_memory_unmap(struct mx_memory *memory, uint64_t begin, uint64_t size_byt
 // NULL when the address is not mapped.
 const struct mx_region *mx_memory_find(const struct mx_memory *memory, uint64_t address);
 
+// The first region that ends above the address: all of them, from 0 on, each from the last one's end. NULL: no more.
+const struct mx_region *mx_memory_next(const struct mx_memory *memory, uint64_t address);
+
 // The host memory behind all size_bytes from the address on; NULL unless all of it is mapped, and contiguous here.
 void *mx_memory_at(const struct mx_memory *memory, uint64_t address, uint64_t size_bytes);

@@ -13,6 +13,7 @@
 
 #include "../check/check.h"
 #include "../check/coherent.h"
+#include "../core/job_file.h"
 #include "../count/count.h"
 #include "../link.h"
 #include "fan.h"
@@ -38,6 +39,7 @@ static const char help[] =
     "                        one thread, with the workgroups that a core holds side by side; not with --check\n"
     "  --names FILE          names of kernels for --count: a JSON object, hash to name\n"
     "  --stacks-apart        --count: each thread's stack in one piece, not interleaved with its warp's\n"
+    "  --save FOLDER         write the first job of each kernel to FOLDER/HASH.job, with its memory, for mali-replay\n"
     "  --log                 say on stderr which jobs run\n"
     "  --report FILE         where to write the report (JSON) at the end\n"
     "  --help                show this\n";
@@ -47,7 +49,7 @@ static const char help[] =
 struct options {
     int fd;
     struct mx_machine_options machine;
-    const char *report, *names;
+    const char *report, *names, *save;
     bool check, coherency, count, stacks_apart;
 };
 
@@ -80,6 +82,7 @@ enum {
     COUNT,
     NAMES,
     STACKS_APART,
+    SAVE,
     REPORT
 };
 
@@ -98,6 +101,7 @@ static const struct option known[] = {
     {"count", no_argument, NULL, COUNT},
     {"names", required_argument, NULL, NAMES},
     {"stacks-apart", no_argument, NULL, STACKS_APART},
+    {"save", required_argument, NULL, SAVE},
     {"help", no_argument, NULL, HELP},
     {NULL, 0, NULL, 0},
 };
@@ -157,6 +161,9 @@ static int options_read(struct options *o, int argc, char **argv) {
         case STACKS_APART:
             o->stacks_apart = true;
             break;
+        case SAVE:
+            o->save = optarg;
+            break;
         case REPORT:
             o->report = optarg;
             break;
@@ -187,6 +194,7 @@ struct server {
     struct mx_check *check;       // NULL: nobody looks on
     struct mx_coherent *coherent; // NULL: CPU and GPU see one memory
     struct mx_count *count;       // NULL: nobody counts
+    struct mx_observer save;      // of --save
 };
 
 static bool packet_send(int fd, const struct mx_link_packet *packet) {
@@ -318,6 +326,15 @@ static bool count_make(struct server *server, const struct options *options) {
     return server->count != NULL;
 }
 
+// Of a kernel that is saved already the file stays.
+static void job_save(void *context, const struct mx_job *job, const struct mx_program *program, uint32_t workers) {
+    char path[4096];
+    (void)workers;
+    snprintf(path, sizeof path, "%s/%016" PRIx64 ".job", (const char *)context, mx_program_hash(program));
+    if (access(path, F_OK) != 0 && !mx_job_save(job, path))
+        fprintf(stderr, "mali-exec: error: the job cannot be written to %s: %s\n", path, strerror(errno));
+}
+
 // What looks on, as the options say, and the machine. False: no memory.
 static bool machine_make(struct server *server, struct options *options) {
     if (options->check) {
@@ -330,6 +347,10 @@ static bool machine_make(struct server *server, struct options *options) {
     }
     if (options->count && !count_make(server, options))
         return false;
+    if (options->save != NULL) {
+        server->save = (struct mx_observer){.context = (void *)options->save, .job_begin = job_save};
+        mx_fan_add(&server->observers, &server->save);
+    }
     if (options->coherency && (server->coherent = mx_coherent_new(server->file, server->base)) == NULL)
         return false;
     options->machine.core.observer = mx_fan_observer(&server->observers);

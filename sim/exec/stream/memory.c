@@ -95,6 +95,11 @@ const struct mx_region *mx_memory_find(const struct mx_memory *memory, uint64_t 
     return at < memory->count && memory->regions[at].begin <= address ? &memory->regions[at] : NULL;
 }
 
+const struct mx_region *mx_memory_next(const struct mx_memory *memory, uint64_t address) {
+    size_t at = find(memory, address);
+    return at < memory->count ? &memory->regions[at] : NULL;
+}
+
 void *mx_memory_at(const struct mx_memory *memory, uint64_t address, uint64_t size_bytes) {
     const struct mx_region *region = mx_memory_find(memory, address);
     if (region == NULL || size_bytes > region->end - address)
