@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "step.h"
-
+#include "form.h"
 #include "handlers.h"
 
 const uint32_t mx_small_constants[32] = {
@@ -8,81 +7,6 @@ const uint32_t mx_small_constants[32] = {
     0x03020100, 0x07060504, 0x0b0a0908, 0x0f0e0d0c, 0x13121110, 0x17161514, 0x1b1a1918, 0x1f1e1d1c,
     0x3f800000, 0x3dcccccd, 0x3ea2f983, 0x3f317218, 0x40490fdb, 0x00000000, 0x477fff00, 0x5c005bf8,
     0x2e660000, 0x34000000, 0x38000000, 0x3c000000, 0x40000000, 0x44000000, 0x48000000, 0x42480000,
-};
-
-enum shape {
-    NONE,
-    BRANCH,
-    CLOCK,
-    LOAD,
-    STORE,
-    LD_PKA,
-    LEA_PKA,
-    ATOM,
-    ATOM1,
-    ATOM_RETURN,
-    BYTE_S,
-    BYTE_U,
-    BYTES_S,
-    BYTES_U,
-    HALF_S,
-    HALF_U,
-    HALF_F,
-    I16_S1,
-    I16_U1,
-    I32_S1,
-    I32_U1,
-    F32_1,
-    F32N_1,
-    F32H_1,
-    H2_1,
-    F16_1,
-    RAW_1,
-    SWZ_1,
-    F32_2,
-    F32N_2,
-    F32N_RAW,
-    RAW_F32N,
-    H2_2,
-    H2N_RAW,
-    F32_2C,
-    H2_2C,
-    MKVEC16,
-    CLPER,
-    I32_U,
-    I32_S,
-    I16_U,
-    I16_S,
-    I8_U,
-    I8_S,
-    I32_UC,
-    I32_SC,
-    I16_UC,
-    I16_SC,
-    I8_UC,
-    I8_SC,
-    I64_U,
-    I64_S,
-    F32_3,
-    H2_3,
-    RAW_3,
-    SWZ_3,
-    RAW_4,
-    SHIFT8,
-    SHIFT16,
-    SHIFT32,
-    SHIFT64,
-    MKVEC8,
-    IMM,
-    RSCALE,
-};
-
-struct row {
-    uint16_t opcode, mask;
-    uint8_t shift, unit, shape;
-    uint16_t value;
-    mx_handler *run;
-    const char *printed;
 };
 
 #define ROW(id, op, sh, m, v, text, u, s, h)                                                                           \
@@ -94,21 +18,13 @@ struct row {
                     .value = (v),                                                                                      \
                     .run = mx_run_##h,                                                                                 \
                     .printed = text},
-static const struct row rows[MX_OP_COUNT] = {MX_OPS(ROW)};
+const struct mx_row mx_rows[MX_OP_COUNT] = {MX_OPS(ROW)};
 
-const char *mx_op_name(uint16_t op) {
-    return op < MX_OP_COUNT ? rows[op].printed : "?";
-}
-
-static uint32_t bits(uint64_t word, unsigned first, unsigned count) {
-    return (uint32_t)(word >> first & ((UINT64_C(1) << count) - 1));
-}
-
-static const struct row *row_find(uint64_t word) {
-    uint32_t opcode = bits(word, 48, 9);
+static const struct mx_row *row_find(uint64_t word) {
+    uint32_t opcode = mx_bits(word, 48, 9);
     for (uint32_t i = 0; i < MX_OP_COUNT; i++)
-        if (rows[i].opcode == opcode && (word >> rows[i].shift & rows[i].mask) == rows[i].value)
-            return &rows[i];
+        if (mx_rows[i].opcode == opcode && (word >> mx_rows[i].shift & mx_rows[i].mask) == mx_rows[i].value)
+            return &mx_rows[i];
     return NULL;
 }
 
@@ -172,7 +88,7 @@ static bool modifies(const struct mx_operand *o) {
 static bool operand_place(const struct mx_step *step, struct mx_pool_plan *plan, unsigned i, uint8_t words,
                           struct mx_operand *o, struct mx_source *source) {
     uint64_t word = step->insn.word;
-    uint32_t byte = bits(word, 8 * i, 8), kind = byte >> 6, n = byte & 63, page = bits(word, 57, 2);
+    uint32_t byte = mx_bits(word, 8 * i, 8), kind = byte >> 6, n = byte & 63, page = mx_bits(word, 57, 2);
     *source = (struct mx_source){MX_SOURCE_REGISTER, (uint8_t)n, words};
     o->modified = modifies(o);
     if (kind < 2) {
@@ -203,33 +119,34 @@ static bool operand_place(const struct mx_step *step, struct mx_pool_plan *plan,
 // ---- what a shape's operands are
 
 static uint8_t sign_bits(uint64_t word, unsigned i) {
-    return (uint8_t)((bits(word, 38 - 2 * i, 1) ? MX_SIGN_NEG : 0) | (bits(word, 39 - 2 * i, 1) ? MX_SIGN_ABS : 0));
+    return (uint8_t)((mx_bits(word, 38 - 2 * i, 1) ? MX_SIGN_NEG : 0) |
+                     (mx_bits(word, 39 - 2 * i, 1) ? MX_SIGN_ABS : 0));
 }
 
 static struct mx_operand operand_f32(uint64_t w, unsigned i, bool half) {
     return (struct mx_operand){
-        .type = MX_F32, .sign = sign_bits(w, i), .code = half ? (uint8_t)bits(w, 28 - 2 * i, 2) : 0};
+        .type = MX_F32, .sign = sign_bits(w, i), .code = half ? (uint8_t)mx_bits(w, 28 - 2 * i, 2) : 0};
 }
 
 static struct mx_operand operand_h2(uint64_t w, unsigned i, bool sign) {
     return (struct mx_operand){
-        .type = MX_H2, .sign = sign ? sign_bits(w, i) : 0, .code = (uint8_t)bits(w, 28 - 2 * i, 2)};
+        .type = MX_H2, .sign = sign ? sign_bits(w, i) : 0, .code = (uint8_t)mx_bits(w, 28 - 2 * i, 2)};
 }
 
 static struct mx_operand operand_int(uint64_t w, unsigned i, enum mx_operand_type type, bool is_signed) {
     return (struct mx_operand){
-        .type = (uint8_t)type, .is_signed = is_signed, .code = (uint8_t)bits(w, i == 0 ? 36 : 26, 4)};
+        .type = (uint8_t)type, .is_signed = is_signed, .code = (uint8_t)mx_bits(w, i == 0 ? 36 : 26, 4)};
 }
 
 static struct mx_operand operand_amount(uint64_t w, uint8_t size) {
-    return (struct mx_operand){.type = MX_SHIFT_AMOUNT, .code = (uint8_t)bits(w, 26, 4), .size = size};
+    return (struct mx_operand){.type = MX_SHIFT_AMOUNT, .code = (uint8_t)mx_bits(w, 26, 4), .size = size};
 }
 
 #define RAW ((struct mx_operand){.type = MX_RAW})
 #define TYPED(t, c, s) ((struct mx_operand){.type = (t), .code = (uint8_t)(c), .is_signed = (s)})
 
 // Returns the number of operands; words[i] is set where one takes two.
-static unsigned operands_of(enum shape shape, uint64_t w, struct mx_operand o[4], uint8_t words[4]) {
+static unsigned operands_of(enum mx_shape shape, uint64_t w, struct mx_operand o[4], uint8_t words[4]) {
     switch (shape) {
     case NONE:
     case CLOCK:
@@ -253,22 +170,22 @@ static unsigned operands_of(enum shape shape, uint64_t w, struct mx_operand o[4]
         return 2;
     case BYTE_S:
     case BYTE_U:
-        o[0] = TYPED(MX_BYTE, bits(w, 28, 2), shape == BYTE_S);
+        o[0] = TYPED(MX_BYTE, mx_bits(w, 28, 2), shape == BYTE_S);
         return 1;
     case BYTES_S:
     case BYTES_U:
-        o[0] = TYPED(MX_BYTES, bits(w, 36, 4), shape == BYTES_S);
+        o[0] = TYPED(MX_BYTES, mx_bits(w, 36, 4), shape == BYTES_S);
         return 1;
     case HALF_S:
     case HALF_U:
-        o[0] = TYPED(MX_HALF, bits(w, 28, 1), shape == HALF_S);
+        o[0] = TYPED(MX_HALF, mx_bits(w, 28, 1), shape == HALF_S);
         return 1;
     case HALF_F:
-        o[0] = (struct mx_operand){.type = MX_F16, .code = (uint8_t)bits(w, 28, 1), .sign = sign_bits(w, 0)};
+        o[0] = (struct mx_operand){.type = MX_F16, .code = (uint8_t)mx_bits(w, 28, 1), .sign = sign_bits(w, 0)};
         return 1;
     case F16_1: // the low half of a swizzle
         o[0] = (struct mx_operand){
-            .type = MX_F16, .code = bits(w, 28, 2) == 1 || bits(w, 28, 2) == 3, .sign = sign_bits(w, 0)};
+            .type = MX_F16, .code = mx_bits(w, 28, 2) == 1 || mx_bits(w, 28, 2) == 3, .sign = sign_bits(w, 0)};
         return 1;
     case I16_S1:
     case I16_U1:
@@ -323,12 +240,12 @@ static unsigned operands_of(enum shape shape, uint64_t w, struct mx_operand o[4]
         o[2] = RAW;
         return 3;
     case MKVEC16:
-        o[0] = TYPED(MX_HALF, bits(w, 28, 1), 0);
-        o[1] = TYPED(MX_HALF, bits(w, 26, 1), 0);
+        o[0] = TYPED(MX_HALF, mx_bits(w, 28, 1), 0);
+        o[1] = TYPED(MX_HALF, mx_bits(w, 26, 1), 0);
         return 2;
     case MKVEC8:
-        o[0] = TYPED(MX_BYTE, bits(w, 38, 2), 0);
-        o[1] = TYPED(MX_BYTE, bits(w, 36, 2), 0);
+        o[0] = TYPED(MX_BYTE, mx_bits(w, 38, 2), 0);
+        o[1] = TYPED(MX_BYTE, mx_bits(w, 36, 2), 0);
         o[2] = RAW;
         return 3;
     case CLPER:
@@ -361,9 +278,9 @@ static unsigned operands_of(enum shape shape, uint64_t w, struct mx_operand o[4]
         return shape == I8_UC || shape == I8_SC ? 3 : 2;
     case I64_U:
     case I64_S:
-        o[0] = bits(w, 48, 9) == 0x1a3 || bits(w, 48, 9) == 0x1ab ? TYPED(MX_I64, 0, shape == I64_S) : RAW;
-        if (bits(w, 16, 4) != 7) // SHADDX's first source has no widening
-            o[0].code = (uint8_t)bits(w, 36, 4);
+        o[0] = mx_bits(w, 48, 9) == 0x1a3 || mx_bits(w, 48, 9) == 0x1ab ? TYPED(MX_I64, 0, shape == I64_S) : RAW;
+        if (mx_bits(w, 16, 4) != 7) // SHADDX's first source has no widening
+            o[0].code = (uint8_t)mx_bits(w, 36, 4);
         o[1] = operand_int(w, 1, MX_I64, shape == I64_S);
         words[0] = words[1] = 2;
         if (o[1].code != 0)
@@ -394,39 +311,39 @@ static unsigned operands_of(enum shape shape, uint64_t w, struct mx_operand o[4]
     case SHIFT32:
         o[0] = operand_int(w, 0, shape == SHIFT8 ? MX_I8 : shape == SHIFT16 ? MX_I16 : MX_I32, false);
         o[1] = operand_amount(w, shape == SHIFT8 ? 8 : shape == SHIFT16 ? 16 : 32);
-        o[2] = TYPED(MX_NOT, bits(w, 35, 1), 0);
+        o[2] = TYPED(MX_NOT, mx_bits(w, 35, 1), 0);
         return 3;
     case SHIFT64:
         o[0] = operand_int(w, 0, MX_I64, false);
         o[1] = operand_amount(w, 64);
-        o[2] = TYPED(MX_NOT, bits(w, 35, 1), 0);
+        o[2] = TYPED(MX_NOT, mx_bits(w, 35, 1), 0);
         words[0] = words[2] = 2;
         return 3;
     }
     return 0;
 }
 
-static void modifiers_read(struct mx_step *s, enum shape shape) {
+static void modifiers_read(struct mx_step *s, enum mx_shape shape) {
     uint64_t w = s->insn.word;
-    s->round = (uint8_t)bits(w, 30, 2);
-    s->result = (uint8_t)bits(w, 30, 2);
-    s->clamp = (uint8_t)bits(w, 32, 2);
-    s->condition = (uint8_t)bits(w, 32, 3);
-    s->saturate = (uint8_t)bits(w, 30, 1);
+    s->round = (uint8_t)mx_bits(w, 30, 2);
+    s->result = (uint8_t)mx_bits(w, 30, 2);
+    s->clamp = (uint8_t)mx_bits(w, 32, 2);
+    s->condition = (uint8_t)mx_bits(w, 32, 3);
+    s->saturate = (uint8_t)mx_bits(w, 30, 1);
     switch (shape) {
     case SHIFT8:
     case SHIFT16:
     case SHIFT32:
     case SHIFT64:
-        s->variant = (uint8_t)(bits(w, 32, 3) << 2 | bits(w, 24, 2));
+        s->variant = (uint8_t)(mx_bits(w, 32, 3) << 2 | mx_bits(w, 24, 2));
         break;
     case F32H_1:
     case SWZ_1:
-        s->variant = (uint8_t)bits(w, 24, 2);
+        s->variant = (uint8_t)mx_bits(w, 24, 2);
         break;
     case CLPER:
-        s->variant = (uint8_t)bits(w, 22, 4); // value of inactive lanes
-        s->staging_count = (uint8_t)(2u << bits(w, 36, 2));
+        s->variant = (uint8_t)mx_bits(w, 22, 4); // value of inactive lanes
+        s->staging_count = (uint8_t)(2u << mx_bits(w, 36, 2));
         break;
     case F32_2C:
     case H2_2C:
@@ -436,19 +353,19 @@ static void modifiers_read(struct mx_step *s, enum shape shape) {
     case I16_SC:
     case I8_UC:
     case I8_SC:
-        s->variant = (uint8_t)bits(w, 24, 2); // combine
+        s->variant = (uint8_t)mx_bits(w, 24, 2); // combine
         break;
     case I64_U:
     case I64_S:
-        s->variant = (uint8_t)bits(w, 20, 3); // shift
+        s->variant = (uint8_t)mx_bits(w, 20, 3); // shift
         break;
     case IMM:
-        s->immediate = bits(w, 8, 32);
+        s->immediate = mx_bits(w, 8, 32);
         break;
     case BRANCH:
-        s->offset = (int32_t)(bits(w, 8, 27) << 5) >> 5;
-        s->saturate = (uint8_t)bits(w, 36, 1); // jump when zero
-        s->variant = (uint8_t)bits(w, 37, 3);
+        s->offset = (int32_t)(mx_bits(w, 8, 27) << 5) >> 5;
+        s->saturate = (uint8_t)mx_bits(w, 36, 1); // jump when zero
+        s->variant = (uint8_t)mx_bits(w, 37, 3);
         break;
     default:
         break;
@@ -457,26 +374,26 @@ static void modifiers_read(struct mx_step *s, enum shape shape) {
 
 static const uint8_t message_bytes[8] = {1, 2, 3, 4, 6, 8, 12, 16};
 
-static void message_read(struct mx_step *s, enum shape shape) {
+static void message_read(struct mx_step *s, enum mx_shape shape) {
     uint64_t w = s->insn.word;
-    s->bytes = message_bytes[bits(w, 27, 3)];
-    s->staging = (uint8_t)bits(w, 40, 6);
-    s->staging_count = (uint8_t)bits(w, 33, 3);
-    s->lane = (uint8_t)bits(w, 36, 3);
-    s->saturate = (uint8_t)bits(w, 39, 1); // zero-extends
-    s->variant = (uint8_t)bits(w, 22, 4);
+    s->bytes = message_bytes[mx_bits(w, 27, 3)];
+    s->staging = (uint8_t)mx_bits(w, 40, 6);
+    s->staging_count = (uint8_t)mx_bits(w, 33, 3);
+    s->lane = (uint8_t)mx_bits(w, 36, 3);
+    s->saturate = (uint8_t)mx_bits(w, 39, 1); // zero-extends
+    s->variant = (uint8_t)mx_bits(w, 22, 4);
     if (shape == LOAD || shape == STORE)
-        s->offset = (int16_t)bits(w, 8, 16);
+        s->offset = (int16_t)mx_bits(w, 8, 16);
     else if (shape == ATOM || shape == ATOM1 || shape == ATOM_RETURN)
-        s->offset = (int32_t)bits(w, 8, 8);
+        s->offset = (int32_t)mx_bits(w, 8, 8);
     if (shape == ATOM_RETURN)
-        s->condition = (uint8_t)bits(w, 26, 1); // compare
+        s->condition = (uint8_t)mx_bits(w, 26, 1); // compare
 }
 
-static void written_set(struct mx_step *s, enum shape shape) {
+static void written_set(struct mx_step *s, enum mx_shape shape) {
     struct mx_insn *insn = &s->insn;
     uint64_t w = insn->word;
-    s->written = insn->written = (uint8_t)bits(w, 40, 6);
+    s->written = insn->written = (uint8_t)mx_bits(w, 40, 6);
     insn->written_count = 1;
     switch (shape) {
     case NONE:
@@ -500,11 +417,29 @@ static void written_set(struct mx_step *s, enum shape shape) {
         insn->written_count = s->staging_count;
         return;
     case ATOM_RETURN:
-        s->written = insn->written = (uint8_t)bits(w, 16, 6);
-        insn->written_count = (uint8_t)(bits(w, 36, 3) + 1);
+        s->written = insn->written = (uint8_t)mx_bits(w, 16, 6);
+        insn->written_count = (uint8_t)(mx_bits(w, 36, 3) + 1);
         return;
     default:
-        s->half = insn->written_half = (uint8_t)(bits(w, 46, 2) == 3 ? 0 : bits(w, 46, 2));
+        s->half = insn->written_half = (uint8_t)(mx_bits(w, 46, 2) == 3 ? 0 : mx_bits(w, 46, 2));
+    }
+}
+
+// Whether the staging registers that the word names hold what the message moves.
+static bool staging_fits(const struct mx_step *s, enum mx_shape shape) {
+    unsigned needed = (s->bytes + 3u) / 4, count = s->staging_count;
+    switch (shape) {
+    case LOAD:
+    case LD_PKA:
+        return count == needed || (s->bytes <= 4 && count == 2);
+    case STORE:
+    case ATOM:
+    case ATOM1:
+        return count == needed;
+    case ATOM_RETURN:
+        return count == needed * (1u + s->condition) && s->insn.written_count == needed;
+    default:
+        return true;
     }
 }
 
@@ -519,13 +454,13 @@ static uint8_t control_of(uint16_t op, uint8_t flow) {
 }
 
 bool mx_decode(uint64_t word, struct mx_step *s, struct mx_pool_plan *plan) {
-    const struct row *row = row_find(word);
-    uint32_t flow = bits(word, 59, 4);
-    if (row == NULL || word >> 63 != 0 || flow == 11 || flow == 12 || flow == 13 || flow == 14)
+    const struct mx_row *row = row_find(word);
+    uint32_t flow = mx_bits(word, 59, 4);
+    if (row == NULL || !mx_form_fits(row, word))
         return false;
-    struct mx_insn insn = {.word = word, .op = (uint16_t)(row - rows), .unit = row->unit, .flow = (uint8_t)flow};
+    struct mx_insn insn = {.word = word, .op = (uint16_t)(row - mx_rows), .unit = row->unit, .flow = (uint8_t)flow};
     *s = (struct mx_step){.run = row->run, .insn = insn};
-    enum shape shape = (enum shape)row->shape;
+    enum mx_shape shape = (enum mx_shape)row->shape;
     modifiers_read(s, shape);
     if (row->unit == MX_UNIT_LS)
         message_read(s, shape);
@@ -539,5 +474,6 @@ bool mx_decode(uint64_t word, struct mx_step *s, struct mx_pool_plan *plan) {
     s->insn.source_count = (uint8_t)count;
     written_set(s, shape);
     s->control = control_of(insn.op, (uint8_t)flow);
-    return s->written + s->insn.written_count <= 64 && s->staging + s->staging_count <= 64 + (shape == CLPER) * 64;
+    return staging_fits(s, shape) && s->written + s->insn.written_count <= 64 &&
+           s->staging + s->staging_count <= 64 + (shape == CLPER) * 64;
 }

@@ -22,10 +22,10 @@
     X(ARSHIFT_OR_##size, opcode, 24, 0x703, 0x401, "ARSHIFT_OR." printed, SFU, SHIFT##size, shift##size)               \
     X(ARSHIFT_XOR_##size, opcode, 24, 0x703, 0x402, "ARSHIFT_XOR." printed, SFU, SHIFT##size, shift##size)
 
-#define MX_INTEGER_ROWS(X, id, opcode, printed, shape)                                                                 \
+#define MX_INTEGER_ROWS(X, id, opcode, printed, product, shape)                                                        \
     X(IADD_##id, opcode, 16, 15, 0, "IADD." printed, CVT, shape, iadd)                                                 \
     X(ISUB_##id, opcode, 16, 15, 1, "ISUB." printed, CVT, shape, isub)                                                 \
-    X(IMUL_##id, opcode, 16, 15, 10, "IMUL." printed, SFU, shape, imul)                                                \
+    X(IMUL_##id, opcode, 16, 15, 10, "IMUL." product, SFU, shape, imul)                                                \
     X(HADD_##id, opcode, 16, 15, 11, "HADD." printed, CVT, shape, hadd)                                                \
     X(ICMP_OR_##id, opcode + 0x50, 24, 3, 0, "ICMP_OR." printed, CVT, shape##C, icmp)                                  \
     X(ICMP_AND_##id, opcode + 0x50, 24, 3, 1, "ICMP_AND." printed, CVT, shape##C, icmp)                                \
@@ -102,12 +102,12 @@
     X(LDEXP_V2F16, 0x0a5, 16, 15, 6, "LDEXP.v2f16", FMA, H2N_RAW, ldexp_h2)                                            \
     X(MKVEC_V2I16, 0x0a1, 16, 15, 5, "MKVEC.v2i16", CVT, MKVEC16, mkvec16)                                             \
     X(CLPER, 0x0a0, 16, 15, 15, "CLPER.i32", SFU, CLPER, clper)                                                        \
-    MX_INTEGER_ROWS(X, U32, 0x0a0, "u32", I32_U)                                                                       \
-    MX_INTEGER_ROWS(X, V2U16, 0x0a1, "v2u16", I16_U)                                                                   \
-    MX_INTEGER_ROWS(X, V4U8, 0x0a2, "v4u8", I8_U)                                                                      \
-    MX_INTEGER_ROWS(X, S32, 0x0a8, "s32", I32_S)                                                                       \
-    MX_INTEGER_ROWS(X, V2S16, 0x0a9, "v2s16", I16_S)                                                                   \
-    MX_INTEGER_ROWS(X, V4S8, 0x0aa, "v4s8", I8_S)                                                                      \
+    MX_INTEGER_ROWS(X, U32, 0x0a0, "u32", "i32", I32_U)                                                                \
+    MX_INTEGER_ROWS(X, V2U16, 0x0a1, "v2u16", "v2i16", I16_U)                                                          \
+    MX_INTEGER_ROWS(X, V4U8, 0x0a2, "v4u8", "v4i8", I8_U)                                                              \
+    MX_INTEGER_ROWS(X, S32, 0x0a8, "s32", "s32", I32_S)                                                                \
+    MX_INTEGER_ROWS(X, V2S16, 0x0a9, "v2s16", "v2s16", I16_S)                                                          \
+    MX_INTEGER_ROWS(X, V4S8, 0x0aa, "v4s8", "v4s8", I8_S)                                                              \
     X(IADD_U64, 0x1a3, 16, 15, 0, "IADD.u64", CVT, I64_U, iadd64)                                                      \
     X(ISUB_U64, 0x1a3, 16, 15, 1, "ISUB.u64", CVT, I64_U, isub64)                                                      \
     X(SHADDX_U64, 0x1a3, 16, 15, 7, "SHADDX.u64", CVT, I64_U, shaddx)                                                  \
