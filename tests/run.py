@@ -14,6 +14,7 @@ import time
 
 import suite_build
 import suite_devices
+import suite_exec
 import suite_models
 import suite_programs
 import suite_sim
@@ -60,7 +61,7 @@ def find_build(options):
 
 def all_tests(build):
     found = [*suite_upstream.tests(), *suite_programs.tests(build), *suite_devices.tests(), *suite_models.tests(build),
-             *suite_twice.tests(), *suite_sim.tests(), *suite_build.tests()]
+             *suite_twice.tests(), *suite_sim.tests(), *suite_exec.tests(), *suite_build.tests()]
     names = [test.name for test in found]
     assert len(names) == len(set(names)), sorted(name for name in names if names.count(name) > 1)
     return found
