@@ -58,9 +58,23 @@ def findings(ctx):
     check(re.search(r"\d\d passed, 0 failed", run.out), f"it ended in: {run.out[-400:]}")
 
 
+def proof(name, *options):
+    """Small and random shaders: the simulated Mali's results against lavapipe's, and every operation executed."""
+    def body(ctx):
+        sim = suite_sim.prepared(ctx)
+        run = ctx.run([sys.executable, EXEC / "proof" / "proof.py", "--native", ctx.build.program("mx-shade"), "--arm64",
+                       sim.arm64 / "bin" / "mx-shade", "--mali-exec", ctx.build.program("mali-exec"), "--panthor",
+                       sim.folder / "libpanthor-sim.so", *options], env=sim.environment(), expect=None)
+        ctx.log(run.out[-8000:])
+        check(run.status == 0, f"status {run.status}; it ended in: {run.out[-300:]} {run.err[-200:]}")
+
+    return Test("exec-proof-" + name, body, limit_s=900)
+
+
 def tests():
     few = ("types-q4_K", "types-q6_K", "types-f16", "fault-09-permuted-q4_0")
-    return [own_test("float_test", 700000), own_test("check_test", 200),
+    return [own_test("float_test", 700000), own_test("check_test", 200), own_test("stream_test", 20),
+            own_test("count_test", 10),
             operators("int8", ("types-", "fault-0"), 150),
             operators("fp16", few, 10, GGML_ROCKFILL_PATH="fp16"),
             operators("fp32", few, 10, GGML_ROCKFILL_PATH="fp32"),
@@ -68,4 +82,7 @@ def tests():
             operators("shuffled", few, 10, "--shuffle", "7", "--threads", "3"),
             operators("reconvergence", few, 10, "--reconvergence", "instructions", "--threads", "1"),
             operators("checked", few, 10, "--check"),
-            Test("exec-findings", findings, limit_s=600)]
+            Test("exec-findings", findings, limit_s=600), proof("shaders"),
+            proof("random", "--only", "random", "--random", "20", "--no-count"),
+            proof("orders", "--only", "random", "--random", "10", "--seed", "100", "--no-count", "--options",
+                  "--shuffle 7 --reconvergence instructions")]
