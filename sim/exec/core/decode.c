@@ -443,14 +443,16 @@ static bool staging_fits(const struct mx_step *s, enum mx_shape shape) {
     }
 }
 
-static uint8_t control_of(uint16_t op, uint8_t flow) {
-    if (flow == 15)
+static uint8_t control_of(const struct mx_insn *insn) {
+    if (insn->flow == 15)
         return MX_END;
-    if (op == MX_OP_BRANCHZ)
+    if (insn->op == MX_OP_BRANCHZ)
         return MX_BRANCH;
-    if (op == MX_OP_BARRIER)
+    if (insn->op == MX_OP_BARRIER)
         return MX_BARRIER;
-    return flow == 10 ? MX_RECONVERGE : MX_GO_ON;
+    if (insn->flow == 10)
+        return MX_RECONVERGE;
+    return insn->unit == MX_UNIT_LS ? MX_MESSAGE : MX_GO_ON;
 }
 
 bool mx_decode(uint64_t word, struct mx_step *s, struct mx_pool_plan *plan) {
@@ -473,7 +475,7 @@ bool mx_decode(uint64_t word, struct mx_step *s, struct mx_pool_plan *plan) {
         s->insn.sources[count++] = (struct mx_source){MX_SOURCE_REGISTER, s->staging, s->staging_count};
     s->insn.source_count = (uint8_t)count;
     written_set(s, shape);
-    s->control = control_of(insn.op, (uint8_t)flow);
+    s->control = control_of(&s->insn);
     return staging_fits(s, shape) && s->written + s->insn.written_count <= 64 &&
            s->staging + s->staging_count <= 64 + (shape == CLPER) * 64;
 }

@@ -4,6 +4,8 @@
 
 #include "step.h"
 
+// warp.c: an instruction that is not known, or a place where there is none
+mx_handler mx_run_unknown;
 // alu_int.c
 mx_handler mx_run_nop, mx_run_mov, mx_run_clz32, mx_run_clz16, mx_run_clz8, mx_run_iabs32, mx_run_iabs16, mx_run_iabs8,
     mx_run_popcount, mx_run_bitrev, mx_run_wmask, mx_run_mkvec16, mx_run_mkvec8, mx_run_clper, mx_run_iadd, mx_run_isub,

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "handlers.h"
+
 struct mx_programs {
     struct mx_program *first;
 };
@@ -81,17 +83,23 @@ static uint64_t hash_words(const uint64_t *words, uint32_t count) {
     return hash;
 }
 
-static bool program_decode(struct mx_program *p) {
+// A branch to outside of the program leads to the step after its last.
+static void branch_bound(struct mx_step *s, uint32_t index, uint32_t length) {
+    int64_t target = (int64_t)index + 1 + s->offset;
+    if (s->control == MX_BRANCH && (target < 0 || target > length))
+        s->offset = (int32_t)(length - index - 1);
+}
+
+static void program_decode(struct mx_program *p) {
     p->pool.count = MX_POOL_FIRST;
-    p->undecodable = -1;
-    for (uint32_t i = 0; i < p->length; i++) {
-        if (!mx_decode(p->words[i], &p->steps[i], &p->pool)) {
-            p->undecodable = p->undecodable < 0 ? (int32_t)i : p->undecodable;
-            p->steps[i] = (struct mx_step){.insn = {.word = p->words[i]}};
-        }
-        p->steps[i].insn.index = i;
+    for (uint32_t i = 0; i <= p->length; i++) {
+        struct mx_step *s = &p->steps[i];
+        if (i == p->length || !mx_decode(p->words[i], s, &p->pool))
+            *s = (struct mx_step){
+                .run = mx_run_unknown, .control = MX_STOP, .insn = {.word = i < p->length ? p->words[i] : 0}};
+        s->insn.index = i;
+        branch_bound(s, i, p->length);
     }
-    return true;
 }
 
 static struct mx_program *program_new(uint64_t code, const uint64_t *words, uint32_t length) {
@@ -107,7 +115,6 @@ static struct mx_program *program_new(uint64_t code, const uint64_t *words, uint
         return NULL;
     }
     memcpy(p->words, words, 8 * (size_t)length);
-    p->steps[length] = (struct mx_step){0};
     p->hash = hash_words(words, length);
     program_decode(p);
     return p;

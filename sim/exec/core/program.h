@@ -15,7 +15,6 @@ struct mx_program {
     uint64_t *words;
     struct mx_step *steps; // steps[length] is a step that faults
     struct mx_pool_plan pool;
-    int32_t undecodable; // the first such instruction; -1: none
     struct mx_program *next;
 };
 

@@ -41,7 +41,8 @@ struct mx_operand {
 
 typedef void mx_handler(struct mx_worker *worker, const struct mx_step *step);
 
-enum mx_control { MX_GO_ON, MX_BRANCH, MX_RECONVERGE, MX_BARRIER, MX_END };
+// What may happen after an instruction: of MX_MESSAGE a fault, of the rest that other lanes run.
+enum mx_control { MX_GO_ON, MX_MESSAGE, MX_BRANCH, MX_RECONVERGE, MX_BARRIER, MX_END, MX_STOP };
 
 struct mx_step {
     mx_handler *run;

@@ -3,11 +3,12 @@
 
 #include <stdio.h>
 
+#include "handlers.h"
+
 #define EACH for (unsigned l = 0; l < MX_LANES; l++)
 
 struct run {
     const struct mx_step *steps;
-    uint32_t length;
     bool reselect; // after every instruction
     bool yield;    // the warp gives way after every message
     uint64_t limit;
@@ -112,57 +113,57 @@ static bool control(struct mx_worker *w, const struct mx_step *s, uint32_t *pc) 
     }
 }
 
-static bool step_check(struct mx_worker *w, const struct run *run, uint32_t pc) {
-    static const struct mx_step nowhere;
-    if (pc >= run->length)
-        mx_worker_fail(w, &nowhere, MX_FAULT_INSTRUCTION, 0, w->job->code + 8 * (uint64_t)pc,
-                       "the program left its code");
-    else if (run->steps[pc].run == NULL)
-        mx_worker_fail(w, &run->steps[pc], MX_FAULT_INSTRUCTION, 0, run->steps[pc].insn.word,
-                       "not a known instruction");
-    return w->fault.kind == MX_FAULT_NONE;
+void mx_run_unknown(struct mx_worker *w, const struct mx_step *s) {
+    bool outside = s->insn.index >= mx_program_length(w->program);
+    mx_worker_fail(w, s, MX_FAULT_INSTRUCTION, (unsigned)__builtin_ctz(w->active), s->insn.word,
+                   outside ? "the program left its code" : "not a known instruction");
+}
+
+// Executes the active lanes from *pc on, until the lanes are to be chosen anew. False: the warp stops, for good or to
+// give way.
+static inline __attribute__((always_inline)) bool lanes_run(struct mx_worker *w, const struct run *run, uint32_t pc,
+                                                            uint64_t *count, bool observed) {
+    const struct mx_observer *observer = w->observer;
+    for (;;) {
+        const struct mx_step *s = &run->steps[pc];
+        if (observed && observer->before != NULL)
+            observer->before(observer->context, w->group, w->warp, &s->insn);
+        s->run(w, s);
+        ++*count;
+        if (observed && observer->after != NULL)
+            observer->after(observer->context, w->group, w->warp, &s->insn);
+        if (s->control > MX_MESSAGE) {
+            if (w->fault.kind != MX_FAULT_NONE)
+                return false;
+            if (*count > run->limit) {
+                mx_worker_fail(w, s, MX_FAULT_ENDLESS, 0, 0, "more instructions than a warp may execute");
+                return false;
+            }
+            if (!control(w, s, &pc))
+                return true;
+            continue;
+        }
+        pc++;
+        if (s->control == MX_MESSAGE) {
+            if (w->fault.kind != MX_FAULT_NONE)
+                return false;
+            if (observed && run->yield) {
+                pc_store(w->warp, w->active, pc);
+                return false;
+            }
+        }
+        if (__builtin_expect(run->reselect, 0)) {
+            pc_store(w->warp, w->active, pc);
+            return true;
+        }
+    }
 }
 
 static inline __attribute__((always_inline)) void warp_run(struct mx_worker *w, const struct run *run, bool observed) {
-    uint64_t count = 0, limit = run->limit;
-    const struct mx_observer *observer = w->observer;
+    uint64_t count = 0;
     uint32_t pc;
-    while (lanes_select(w, &pc)) {
-        for (;;) {
-            const struct mx_step *s = &run->steps[pc];
-            if (__builtin_expect(pc >= run->length || s->run == NULL, 0) && !step_check(w, run, pc))
-                goto done;
-            if (observed && observer->before != NULL)
-                observer->before(observer->context, w->group, w->warp, &s->insn);
-            s->run(w, s);
-            count++;
-            if (observed && observer->after != NULL)
-                observer->after(observer->context, w->group, w->warp, &s->insn);
-            if (s->control == MX_GO_ON) {
-                pc++;
-                if (__builtin_expect(run->reselect, 0)) {
-                    pc_store(w->warp, w->active, pc);
-                    break;
-                }
-                if (observed && run->yield && s->insn.unit == MX_UNIT_LS) {
-                    pc_store(w->warp, w->active, pc);
-                    goto done;
-                }
-                continue;
-            }
-            if (w->fault.kind != MX_FAULT_NONE)
-                goto done;
-            if (count > limit) {
-                mx_worker_fail(w, s, MX_FAULT_ENDLESS, 0, 0, "more instructions than a warp may execute");
-                goto done;
-            }
-            if (!control(w, s, &pc))
-                break;
-        }
-        if (w->fault.kind != MX_FAULT_NONE)
-            break;
+    while (lanes_select(w, &pc) && lanes_run(w, run, pc, &count, observed)) {
     }
-done:
     w->instructions += count;
 }
 
@@ -268,7 +269,6 @@ static bool group_done(const struct mx_workgroup *group) {
 bool mx_groups_run(struct mx_worker *w, const struct mx_core_options *options) {
     const struct mx_program *program = w->program;
     struct run run = {.steps = program->steps,
-                      .length = program->length,
                       .reselect = options->reconvergence == MX_AT_EVERY_INSTRUCTION,
                       .yield = options->interleave,
                       .limit = options->warp_limit ? options->warp_limit : UINT64_C(1) << 32};

@@ -148,6 +148,7 @@ static int options_read(struct options *o, int argc, char **argv) {
             break;
         case CHECK:
             o->check = true;
+            o->machine.core.no_shortcuts = true; // what is copied has to be followed, too
             break;
         case COHERENCY:
             o->coherency = true;
