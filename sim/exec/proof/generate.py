@@ -220,9 +220,10 @@ class Writer:
         return self.variables.setdefault(value, []).append(name)
 
     def count(self, *_):
-        """Atomics whose order does not show."""
-        self.line(f"{self.pick(('atomicAdd', 'atomicXor'))}(counters[{self.random.randint(0, 3)}], {self.expression('uint')});"
-                  if self.chance(0.5) else f"atomicMax(counters[{self.random.randint(4, 7)}], {self.expression('uint')});")
+        """Atomics whose order does not show: one operation a counter."""
+        number = self.random.randint(0, 7)
+        operation = ("atomicAdd", "atomicXor", "atomicMax", "atomicMin")[number % 4]
+        self.line(f"{operation}(counters[{number}], {self.expression('uint')});")
 
     def stack(self, *_):
         """A private array with a computed index."""
