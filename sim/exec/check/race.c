@@ -217,9 +217,11 @@ static uint64_t entry_merge(const struct mx_race_map *map, uint64_t old, uint64_
     return own | WARP_MANY;
 }
 
-// Stores keep their flags only as long as all of them have them; those of a finished workgroup's memory do not count.
+// Stores keep their flags only as long as all of them have them; those that entry_merge forgets do not count: of a
+// finished workgroup's memory, and before the own workgroup's last barrier.
 static uint64_t write_merge(const struct mx_race_map *map, uint64_t old, uint64_t own, uint64_t flags) {
-    bool forgotten = old == 0 || (map->is_private && entry_group(old) != entry_group(own));
+    bool same_group = entry_group(old) == entry_group(own);
+    bool forgotten = old == 0 || (same_group ? entry_epoch(old) != entry_epoch(own) : map->is_private);
     uint64_t plain = ~(FLAG_ATOMIC | FLAG_UNCHANGED);
     return entry_merge(map, old & plain, own) | (forgotten ? flags : flags & old);
 }

@@ -103,6 +103,19 @@ static void atomics(struct fake *fake) {
     CHECK_EQUAL(fake_findings(fake, "race-global"), 1);
 }
 
+// What was stored before the barrier is no plain store beside the atomics after it.
+static void atomics_after_barrier(struct fake *fake) {
+    struct accesses a = accesses_add(fake, WORD_SHARED);
+    const struct mx_message atomic = {.access = MX_ATOMIC};
+    store(fake, 0, a.store, FAKE_SHARED);
+    fake->observer->barrier(fake->observer->context, &fake->group);
+    fake_message(fake, 0, a.atomic, &atomic, FAKE_SHARED, 0);
+    fake_message(fake, 1, a.atomic, &atomic, FAKE_SHARED, 0);
+    CHECK_EQUAL(fake_findings(fake, NULL), 0);
+    store(fake, 1, a.store, FAKE_SHARED); // warp 0 is not through with it
+    CHECK_EQUAL(fake_findings(fake, "race-shared"), 1);
+}
+
 static void same_value(struct fake *fake) {
     struct accesses a = accesses_add(fake, 0);
     uint32_t value = 7;
@@ -191,6 +204,7 @@ const struct test race_tests[] = {{"workgroup memory", shared_race},
                                   {"workgroups", global_groups},
                                   {"jobs", global_jobs},
                                   {"atomics", atomics},
+                                  {"atomics after a barrier", atomics_after_barrier},
                                   {"same value", same_value},
                                   {"lanes of one store", lanes_of_one_store},
                                   {"neighbours", neighbours},
