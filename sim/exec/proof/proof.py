@@ -201,6 +201,7 @@ def options_read():
     parser.add_argument("--lavapipe", type=pathlib.Path, help="its ICD file")
     parser.add_argument("--verbose", action="store_true", help="print how often each operation was executed")
     args = parser.parse_args()
+    args.no_count |= "--check" in args.options  # mali-exec does one or the other
     args.options += [] if args.no_count else ["--count"]
     return args
 
