@@ -431,7 +431,7 @@ static bool staging_fits(const struct mx_step *s, enum mx_shape shape) {
     switch (shape) {
     case LOAD:
     case LD_PKA:
-        return count == needed || (s->bytes <= 4 && count == 2);
+        return count == needed + (s->bytes <= 2 && s->lane == (s->bytes == 1 ? 7 : 3)); // to 64 bits
     case STORE:
     case ATOM:
     case ATOM1:

@@ -138,10 +138,10 @@ static bool load_fast(struct mx_worker *w, const struct mx_step *s, mx_u32 low, 
     const struct mx_region *region = region_of(w, base + least, most - least + s->bytes);
     if (region == NULL || (odd | (uint32_t)base) & 3 || base >> 60 != 0)
         return false;
-    const uint8_t *host = region->host + (base - region->begin);
+    uintptr_t host = (uintptr_t)region->host + (uintptr_t)(base - region->begin);
     uint32_t *file = (uint32_t *)&w->registers[s->staging];
     for (unsigned i = 0; i < s->bytes / 4u; i++)
-        EACH memcpy(&file[i * MX_LANES + l], host + low[l] + 4 * i, 4);
+        EACH memcpy(&file[i * MX_LANES + l], (const void *)(host + low[l] + 4 * i), 4);
     return true;
 }
 
