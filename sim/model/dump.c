@@ -3,7 +3,10 @@
 // final assembly, which sim-model reads. Built for arm64, it runs in the simulated Mali's userland; the compiler is the
 // stock one, so nothing needs to execute.
 //
-// usage: sm-dump [--spec ID=VALUE]... [--bindings N] [--push BYTES] KERNEL.spv
+// usage: sm-dump [--spec ID=VALUE]... [--bindings N] [--push BYTES] [--empty] KERNEL.spv
+//
+// --empty also dispatches it, over an empty grid: mali-exec (PANTHOR_SIM_EXEC) then has its code, and mali-exec's
+// report with --count the hash by which it is known.
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -22,6 +25,7 @@ struct options {
     VkSpecializationMapEntry map[SPEC_MAX];
     uint32_t spec[SPEC_MAX];
     uint32_t spec_count, bindings, push_bytes;
+    bool empty;
 };
 
 struct kernel {
@@ -32,6 +36,9 @@ struct kernel {
     VkPipelineLayout layout;
     VkShaderModule module;
     VkPipeline pipeline;
+    VkDescriptorPool descriptor_pool;
+    VkDescriptorSet descriptors;
+    VkCommandPool command_pool;
 };
 
 static bool failed(const char *what, VkResult result) {
@@ -68,13 +75,15 @@ static bool parse(int argc, char **argv, struct options *options) {
     *options = (struct options){.bindings = 6, .push_bytes = 64};
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
-        bool good = true, takes_value = argv[i][0] == '-';
+        bool good = true, takes_value = argv[i][0] == '-' && strcmp(argv[i], "--empty") != 0;
         if (strcmp(argv[i], "--spec") == 0)
             good = parse_spec(value, options);
         else if (strcmp(argv[i], "--bindings") == 0)
             good = parse_number(value, BINDINGS_MAX, &options->bindings);
         else if (strcmp(argv[i], "--push") == 0)
             good = parse_number(value, 256, &options->push_bytes);
+        else if (strcmp(argv[i], "--empty") == 0)
+            options->empty = true;
         else if (takes_value || options->path != NULL)
             good = false;
         else
@@ -86,7 +95,7 @@ static bool parse(int argc, char **argv, struct options *options) {
         i += takes_value;
     }
     if (options->path == NULL)
-        fprintf(stderr, "usage: sm-dump [--spec ID=VALUE]... [--bindings N] [--push BYTES] KERNEL.spv\n");
+        fprintf(stderr, "usage: sm-dump [--spec ID=VALUE]... [--bindings N] [--push BYTES] [--empty] KERNEL.spv\n");
     return options->path != NULL;
 }
 
@@ -251,8 +260,57 @@ static bool print(struct kernel *kernel) {
     return print_statistics(kernel->device, &info) && print_texts(kernel->device, &info);
 }
 
+static void record_empty(const struct kernel *kernel, const struct options *options, VkCommandBuffer commands) {
+    static const uint32_t zeros[64];
+    vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->pipeline);
+    vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->layout, 0, 1, &kernel->descriptors, 0,
+                            NULL);
+    if (options->push_bytes > 0)
+        vkCmdPushConstants(commands, kernel->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, options->push_bytes, zeros);
+    vkCmdDispatch(commands, 0, 1, 1);
+}
+
+static bool create_descriptors(struct kernel *kernel, const struct options *options) {
+    VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, options->bindings > 0 ? options->bindings : 1};
+    VkDescriptorPoolCreateInfo pool = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, .maxSets = 1, .poolSizeCount = 1, .pPoolSizes = &size};
+    if (failed("creating a descriptor pool",
+               vkCreateDescriptorPool(kernel->device, &pool, NULL, &kernel->descriptor_pool)))
+        return false;
+    VkDescriptorSetAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+                                        .descriptorPool = kernel->descriptor_pool,
+                                        .descriptorSetCount = 1,
+                                        .pSetLayouts = &kernel->set};
+    return !failed("allocating descriptors", vkAllocateDescriptorSets(kernel->device, &info, &kernel->descriptors));
+}
+
+static bool dispatch_empty(struct kernel *kernel, const struct options *options) {
+    VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+    if (!create_descriptors(kernel, options) ||
+        failed("creating a command pool", vkCreateCommandPool(kernel->device, &pool, NULL, &kernel->command_pool)))
+        return false;
+    VkCommandBufferAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                        .commandPool = kernel->command_pool,
+                                        .commandBufferCount = 1};
+    VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    VkCommandBuffer commands;
+    VkQueue queue;
+    if (failed("allocating commands", vkAllocateCommandBuffers(kernel->device, &info, &commands)) ||
+        failed("recording", vkBeginCommandBuffer(commands, &begin)))
+        return false;
+    record_empty(kernel, options, commands);
+    VkSubmitInfo submit = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &commands};
+    vkGetDeviceQueue(kernel->device, 0, 0, &queue);
+    return !failed("recording", vkEndCommandBuffer(commands)) &&
+           !failed("submitting", vkQueueSubmit(queue, 1, &submit, VK_NULL_HANDLE)) &&
+           !failed("waiting", vkQueueWaitIdle(queue));
+}
+
 static void destroy(struct kernel *kernel) {
     if (kernel->device != VK_NULL_HANDLE) {
+        vkDestroyCommandPool(kernel->device, kernel->command_pool, NULL);
+        vkDestroyDescriptorPool(kernel->device, kernel->descriptor_pool, NULL);
         vkDestroyPipeline(kernel->device, kernel->pipeline, NULL);
         vkDestroyShaderModule(kernel->device, kernel->module, NULL);
         vkDestroyPipelineLayout(kernel->device, kernel->layout, NULL);
@@ -273,7 +331,8 @@ int main(int argc, char **argv) {
         return 1;
     struct kernel kernel = {0};
     bool good = create_instance(&kernel) && create_device(&kernel) && create_layout(&kernel, &options) &&
-                compile(&kernel, &options, words, bytes) && print(&kernel);
+                compile(&kernel, &options, words, bytes) && print(&kernel) &&
+                (!options.empty || dispatch_empty(&kernel, &options));
     destroy(&kernel);
     free(words);
     return good ? 0 : 1;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sm_compare.h"
 #include "sm_graph.h"
 
 #define ERROR_BYTES 1400
@@ -17,6 +18,7 @@ struct options {
     struct sm_launch launch;
     struct sm_graph_request graph;
     const char *derate_by;
+    const char *counts; // a file of runs
 };
 
 static const char help[] =
@@ -30,7 +32,11 @@ static const char help[] =
     "                                    tokens a second of a whole micro-batch with rockfill, as JSON\n"
     "  needs --shape NAME --ubatch N [--path PATH]\n"
     "                                    the kernels that such a micro-batch runs: lines of LIST without their dumps\n"
-    "  calibrate LIST                    the published points of the list: published, modelled, ratio, as JSON\n"
+    "  calibrate [--counts RUNS] LIST    the published points of the list: published, modelled, ratio, as JSON; with "
+    "RUNS\n"
+    "                                    (counts.py makes it) also by what the simulated Mali executed\n"
+    "  compare --counts RUNS LIST        each run: slots and lines of a warp by its assembly and as executed, as JSON\n"
+    "  report REPORT                     time of each kernel in a report of mali-exec --count, as JSON\n"
     "  constants                         every number the model takes from outside, as a table in Markdown\n"
     "\n"
     "  --set NAME=VALUE                  another value for a constant (several times)\n"
@@ -104,6 +110,8 @@ static bool parse_option(const char *name, const char *value, struct options *o)
         return parse_int(value, 1, 64, &o->graph.splits_per_layer);
     if (strcmp(name, "--path") == 0)
         return sm_list_path(value, &o->graph.path);
+    if (strcmp(name, "--counts") == 0)
+        return (o->counts = value) != NULL;
     if (strcmp(name, "--derate-by") == 0)
         return (o->derate_by = value) != NULL;
     return strcmp(name, "--set") == 0 && sm_constants_set(&o->constants, value);
@@ -226,10 +234,51 @@ static double published(const char *name, const struct sm_list *list) {
     return 0;
 }
 
+static void print_dynamic(const char *name, double published_tps, const struct sm_runs *runs,
+                          const struct sm_constants *constants) {
+    double modelled = sm_runs_point(name, runs, constants);
+    struct sm_runs_bounds b = sm_runs_point_bounds(name, runs, constants);
+    if (modelled > 0 && published_tps > 0)
+        printf(", \"dynamic_ratio\": %.3f", published_tps / modelled);
+    if (modelled > 0)
+        printf(", \"dynamic_tps\": %.2f, \"alu_tps\": %.2f, \"ls_tps\": %.2f, "
+               "\"l2_tps\": %.2f, \"latency_tps\": %.2f, \"dram_tps\": %.2f",
+               modelled, b.alu_tps, b.ls_tps, b.l2_tps, b.latency_tps, b.dram_tps);
+}
+
+// Points of the runs alone: nothing of them is published.
+static void print_other_points(const struct sm_list *list, const struct sm_runs *runs, const char *separator,
+                               const struct sm_constants *constants) {
+    char last[SM_NAME_BYTES] = "", name[SM_NAME_BYTES];
+    for (size_t i = 0; i < runs->count; i++) {
+        if (sscanf(runs->runs[i].entry, "point %47s", name) != 1 || strcmp(name, last) == 0 ||
+            published(name, list) > 0)
+            continue;
+        printf("%s{\"name\": \"%s\"", separator, name);
+        print_dynamic(name, 0, runs, constants);
+        printf("}");
+        separator = ",\n ";
+        snprintf(last, sizeof last, "%s", name);
+    }
+}
+
+// The list, and the runs where they are asked for.
+static bool read_both(const struct options *o, struct sm_list *list, struct sm_runs *runs, char *error,
+                      size_t error_bytes) {
+    *runs = (struct sm_runs){0};
+    if (!sm_list_read(o->file, &o->constants, list, error, error_bytes))
+        return false;
+    if (o->counts == NULL || sm_runs_read(o->counts, runs, error, error_bytes))
+        return true;
+    sm_list_free(list);
+    return false;
+}
+
 static int command_calibrate(const struct options *o) {
     char error[ERROR_BYTES];
     struct sm_list list;
-    if (!sm_list_read(o->file, &o->constants, &list, error, sizeof error))
+    struct sm_runs runs;
+    if (!read_both(o, &list, &runs, error, sizeof error))
         return fail(error);
     const char *separator = "";
     printf("[");
@@ -239,14 +288,83 @@ static int command_calibrate(const struct options *o) {
             continue;
         double modelled = sm_graph_point(entry->name, &list, &o->constants);
         printf(
-            "%s{\"name\": \"%s\", \"published_tps\": %g, \"modelled_tps\": %.2f, \"ratio\": %.3f, \"stack_bytes\": %u}",
+            "%s{\"name\": \"%s\", \"published_tps\": %g, \"modelled_tps\": %.2f, \"ratio\": %.3f, \"stack_bytes\": %u",
             separator, entry->name, entry->published_tps, modelled, entry->published_tps / modelled,
             entry->kernel.loops.stack_bytes);
+        print_dynamic(entry->name, entry->published_tps, &runs, &o->constants);
+        printf("}");
         separator = ",\n ";
+    }
+    print_other_points(&list, &runs, separator, &o->constants);
+    printf("]\n");
+    sm_list_free(&list);
+    sm_runs_free(&runs);
+    return *separator == '\0' ? fail("the list has no points") : 0;
+}
+
+static void print_side(const char *name, const struct sm_side *side) {
+    printf("\"%s\": {\"alu\": %.0f, \"ls\": %.0f, \"lines\": %.0f, \"stack_lines\": %.0f}", name, side->alu, side->ls,
+           side->lines, side->stack_lines);
+}
+
+static int command_compare(const struct options *o) {
+    char error[ERROR_BYTES];
+    struct sm_list list;
+    struct sm_runs runs;
+    if (!read_both(o, &list, &runs, error, sizeof error))
+        return fail(error);
+    printf("[");
+    for (size_t i = 0; i < runs.count; i++) {
+        const struct sm_run *run = &runs.runs[i];
+        struct sm_compared c = sm_compare(&list, &runs, run, &o->constants);
+        printf("%s{\"entry\": \"%s\", \"m\": %d, \"n\": %d, \"k\": %d, ", i > 0 ? ",\n " : "", run->entry, run->m,
+               run->n, run->k);
+        print_side("executed", &c.executed);
+        if (c.in_list) {
+            printf(", ");
+            print_side("text", &c.text);
+        }
+        if (c.scaled)
+            printf(", \"counted_over_scaled\": {\"instructions\": %.3f, \"lines\": %.3f, \"l2\": %.3f, \"dram\": "
+                   "%.3f}",
+                   c.instructions_ratio, c.lines_ratio, c.l2_ratio, c.dram_ratio);
+        printf("}");
     }
     printf("]\n");
     sm_list_free(&list);
-    return *separator == '\0' ? fail("the list has no points") : 0;
+    sm_runs_free(&runs);
+    return 0;
+}
+
+static bool print_kernel_time(const json_t *kernel, const char *separator, const struct sm_constants *constants) {
+    struct sm_dynamic counts;
+    const char *missing;
+    if (!sm_dynamic_read(kernel, &counts, &missing)) {
+        fprintf(stderr, "sim-model: a kernel of the report has no field %s\n", missing);
+        return false;
+    }
+    struct sm_dynamic_time t = sm_dynamic_time(&counts, constants);
+    const char *name = json_string_value(json_object_get(kernel, "name"));
+    printf("%s{\"hash\": \"%s\", \"name\": \"%s\", \"dispatches\": %.0f, \"alu_s\": %.4g, \"ls_s\": %.4g, \"l2_s\": "
+           "%.4g, \"latency_s\": %.4g, \"dram_s\": %.4g, \"total_s\": %.4g}",
+           separator, json_string_value(json_object_get(kernel, "hash")), name != NULL ? name : "", counts.dispatches,
+           t.alu_s, t.ls_s, t.l2_s, t.latency_s, t.dram_s, t.total_s);
+    return true;
+}
+
+static int command_report(const struct options *o) {
+    json_error_t why;
+    json_t *report = json_load_file(o->file, 0, &why), *kernels = json_object_get(report, "kernels");
+    bool good = json_is_array(kernels);
+    if (!good)
+        fprintf(stderr, "sim-model: %s: %s\n", o->file,
+                report == NULL ? why.text : "no kernels in it; mali-exec writes them with --count");
+    printf("[");
+    for (size_t i = 0; good && i < json_array_size(kernels); i++)
+        good = print_kernel_time(json_array_get(kernels, i), i > 0 ? ",\n " : "", &o->constants);
+    printf("]\n");
+    json_decref(report);
+    return good ? 0 : 1;
 }
 
 static void print_graph(const struct sm_graph_request *request, const struct sm_graph *g) {
@@ -318,17 +436,21 @@ int main(int argc, char **argv) {
         return command_constants(&o);
     bool loops = strcmp(command, "loops") == 0, kernel = strcmp(command, "kernel") == 0;
     bool graph = strcmp(command, "graph") == 0, needs = strcmp(command, "needs") == 0;
-    bool calibrate = strcmp(command, "calibrate") == 0;
-    if ((!loops && !kernel && !graph && !needs && !calibrate) || (o.file == NULL) != needs ||
-        ((loops || kernel) && o.local.x == 0) || ((graph || needs) && (o.graph.shape == NULL || o.graph.ubatch == 0))) {
+    bool calibrate = strcmp(command, "calibrate") == 0, compare = strcmp(command, "compare") == 0;
+    bool report = strcmp(command, "report") == 0;
+    if ((!loops && !kernel && !graph && !needs && !calibrate && !compare && !report) || (compare && o.counts == NULL) ||
+        (o.file == NULL) != needs || ((loops || kernel) && o.local.x == 0) ||
+        ((graph || needs) && (o.graph.shape == NULL || o.graph.ubatch == 0))) {
         fprintf(stderr,
                 "sim-model: a command and its file, --local for loops and kernel, --shape and --ubatch for graph and "
-                "needs: see --help\n");
+                "needs, --counts for compare: see --help\n");
         return 2;
     }
     if (needs)
         return command_needs(&o);
     if (loops || kernel)
         return loops ? command_loops(&o) : command_kernel(&o);
+    if (compare || report)
+        return compare ? command_compare(&o) : command_report(&o);
     return graph ? command_graph(&o) : command_calibrate(&o);
 }

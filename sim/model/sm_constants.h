@@ -18,6 +18,12 @@
     X(overlap, 1, "0..1", "assumed: share of the shorter of ALU and load/store that hides; 1 fits both points best")   \
     X(threads, 1024, "threads/core", "Valhall: 2048 a core with up to 32 registers, half with up to 64")               \
     X(l2_bytes, 1048576, "B", "Mali-G610 of the RK3588: 1 MiB, four slices of 256 KiB (l2_features 0x7120306)")        \
+    X(l2_bytes_per_clock, 16, "B/clock/core",                                                                          \
+      "Arm's counters: a beat from the L2 to a core is 16 bytes; assumed: a beat a clock. Dynamic counts only")        \
+    X(l1_latency, 32, "clocks", "assumed, no figure is published. Dynamic counts only")                                \
+    X(l2_latency, 100, "clocks", "assumed, no figure is published. Dynamic counts only")                               \
+    X(dram_latency, 256, "clocks",                                                                                     \
+      "Arm's profiling guide: reads above 256 clocks tell of overload. Dynamic counts only")                           \
     X(dram_bytes_per_s, 27e9, "B/s", "published clpeak result on the RK3588's GPU")                                    \
     X(dispatch_s, 10e-6, "s", "assumed: barrier, cache flush and start of a job on the command stream")                \
     X(submit_s, 200e-6, "s", "assumed: ioctl, scheduling group, interrupt, wake-up of the waiting thread")             \
