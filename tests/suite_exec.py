@@ -73,7 +73,7 @@ def proof(name, *options):
 
 def tests():
     few = ("types-q4_K", "types-q6_K", "types-f16", "fault-09-permuted-q4_0")
-    return [own_test("float_test", 700000), own_test("check_test", 200), own_test("stream_test", 20),
+    return [own_test("float_test", 700000), own_test("check_test", 200), own_test("stream_test", 20), own_test("core_test", 10),
             own_test("count_test", 10),
             operators("int8", ("types-", "fault-0"), 150),
             operators("fp16", few, 10, GGML_ROCKFILL_PATH="fp16"),
