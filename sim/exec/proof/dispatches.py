@@ -130,6 +130,7 @@ def plain():
         yield Dispatch(name, name, words, (40, 1, 1), (13, 3, 2) if name == "large" else (5, 1, 1))
     yield Dispatch("shared_atomics", "shared_atomics", 14, (100, 1, 1))
     yield Dispatch("clock", "clock", 2)
+    yield Dispatch("late_load", "late_load", 2, (16, 1, 1), (3, 1, 1))
 
 
 def bound():

@@ -45,20 +45,34 @@ static VkResult device_new(struct gpu *gpu, bool robust) {
     VkPhysicalDeviceShaderClockFeaturesKHR clock = {.sType =
                                                         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CLOCK_FEATURES_KHR};
     VkPhysicalDeviceRobustness2FeaturesEXT robustness = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_FEATURES_EXT, .pNext = &clock};
-    VkPhysicalDeviceVulkan13Features v13 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
-                                            .pNext = &robustness};
-    VkPhysicalDeviceVulkan12Features v12 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
-                                            .pNext = &v13};
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_FEATURES_EXT};
+    VkPhysicalDeviceVulkan13Features v13 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES};
+    VkPhysicalDeviceVulkan12Features v12 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
     VkPhysicalDeviceVulkan11Features v11 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES,
                                             .pNext = &v12};
     VkPhysicalDeviceFeatures2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &v11};
-    const char *extensions[] = {VK_EXT_ROBUSTNESS_2_EXTENSION_NAME, VK_KHR_SHADER_CLOCK_EXTENSION_NAME};
-    if (!extension_has(gpu, extensions[0]) || !extension_has(gpu, extensions[1]))
-        return VK_ERROR_EXTENSION_NOT_PRESENT;
+    VkPhysicalDeviceProperties properties;
+    const char *extensions[2];
+    uint32_t count = 0;
+    void **last = &v12.pNext;
+    vkGetPhysicalDeviceProperties(gpu->physical, &properties);
+    if (properties.apiVersion >= VK_API_VERSION_1_3) {
+        *last = &v13;
+        last = &v13.pNext;
+    }
+    if (extension_has(gpu, VK_EXT_ROBUSTNESS_2_EXTENSION_NAME)) {
+        extensions[count++] = VK_EXT_ROBUSTNESS_2_EXTENSION_NAME;
+        *last = &robustness;
+        last = &robustness.pNext;
+    }
+    if (extension_has(gpu, VK_KHR_SHADER_CLOCK_EXTENSION_NAME)) {
+        extensions[count++] = VK_KHR_SHADER_CLOCK_EXTENSION_NAME;
+        *last = &clock;
+    }
     vkGetPhysicalDeviceFeatures2(gpu->physical, &all);
     all.features.robustBufferAccess = robust;
     robustness.robustBufferAccess2 = robustness.robustImageAccess2 = VK_FALSE;
+    gpu->null_descriptors = robustness.nullDescriptor;
     const float priority = 1;
     const VkDeviceQueueCreateInfo queue = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueCount = 1, .pQueuePriorities = &priority};
@@ -66,7 +80,7 @@ static VkResult device_new(struct gpu *gpu, bool robust) {
                                       .pNext = &all,
                                       .queueCreateInfoCount = 1,
                                       .pQueueCreateInfos = &queue,
-                                      .enabledExtensionCount = 2,
+                                      .enabledExtensionCount = count,
                                       .ppEnabledExtensionNames = extensions};
     return vkCreateDevice(gpu->physical, &about, NULL, &gpu->device);
 }

@@ -16,6 +16,7 @@ struct gpu {
     VkCommandPool pool;
     uint32_t memory_type; // host-visible and coherent
     bool robust;
+    bool null_descriptors; // bindings may have nothing bound
 };
 
 // The first device there is. What was made until a failure is closed by gpu_close.

