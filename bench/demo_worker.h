@@ -32,7 +32,7 @@ struct rf_demo_options {
     int model_count;
     int repetitions; // of each speed; 0: only the answers
     int new_tokens;  // of an answer, at most RF_DEMO_NEW_TOKENS
-    int threads; // 0: rf_host_threads_default()
+    int threads;     // 0: rf_host_threads_default()
     bool verbose;
 };
 

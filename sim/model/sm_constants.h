@@ -19,7 +19,8 @@
     X(threads, 1024, "threads/core", "Valhall: 2048 a core with up to 32 registers, half with up to 64")               \
     X(l2_bytes, 1048576, "B", "Mali-G610 of the RK3588: 1 MiB, four slices of 256 KiB (l2_features 0x7120306)")        \
     X(l2_bytes_per_clock, 16, "B/clock/core",                                                                          \
-      "Arm's counters: a beat from the L2 to a core is 16 bytes; assumed: a beat a clock. Dynamic counts only")        \
+      "Arm's HWCPipe: bytes read from the L2 are beats x 16; assumed: a beat a clock, for write-backs too. Dynamic "   \
+      "counts only")                                                                                                   \
     X(l1_latency, 32, "clocks", "assumed, no figure is published. Dynamic counts only")                                \
     X(l2_latency, 100, "clocks", "assumed, no figure is published. Dynamic counts only")                               \
     X(dram_latency, 256, "clocks",                                                                                     \
