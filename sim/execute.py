@@ -136,7 +136,7 @@ def arguments():
     parser.add_argument("--build", default="build", type=pathlib.Path, help="build folder (default: build)")
     parser.add_argument("--only", default=",".join(PARTS), help=f"of {', '.join(PARTS)} (default: all); what is left out keeps "
                         "its place in run.json")
-    parser.add_argument("--tokens", default=32, type=int, help="of each answer, at most 64 (default: 32)")
+    parser.add_argument("--tokens", default=16, type=int, help="of each answer, at most 64 (default: 16)")
     return parser.parse_args()
 
 
