@@ -23,7 +23,6 @@ struct mx_core_options {
     // For counting: one host thread, and the warps that a modelled core holds at once give way to each other after
     // every message, so that what they share in its caches is found there. Needs an observer.
     bool interleave;
-    bool twin;                          // every instruction is also done by the scalar twin; a difference is a fault
     bool no_shortcuts;                  // the driver's copy kernels are executed, too
     const struct mx_observer *observer; // NULL: none. Must live as long as the core
 };
