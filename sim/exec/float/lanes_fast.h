@@ -15,22 +15,27 @@ static inline mx_u32 mx_f32_is_nan(mx_u32 a) {
     return (mx_u32)((mx_f32)a != (mx_f32)a);
 }
 
-// Smaller in the order -inf ... -0, +0 ... inf: as integers, once negative ones are turned round.
+// Smaller in the total order -NaN, -inf ... -0, +0 ... inf, NaN: as integers, once negative ones are turned round.
 static inline mx_u32 mx_f32_below(mx_u32 a, mx_u32 b) {
     mx_i32 ka = (mx_i32)(a ^ ((mx_u32)((mx_i32)a >> 31) >> 1)), kb = (mx_i32)(b ^ ((mx_u32)((mx_i32)b >> 31) >> 1));
+    return (mx_u32)(ka < kb);
+}
+
+static inline mx_u32 mx_h2_below(mx_u32 a, mx_u32 b) {
+    mx_i16 ka = (mx_i16)a ^ (((mx_i16)a >> 15) & 0x7fff), kb = (mx_i16)b ^ (((mx_i16)b >> 15) & 0x7fff);
     return (mx_u32)(ka < kb);
 }
 
 static inline mx_u32 mx_f32_min(mx_u32 a, mx_u32 b) {
     mx_u32 r = mx_select(mx_f32_below(a, b), a, b);
     r = mx_select(mx_f32_is_nan(b), a, r);
-    return mx_select(mx_f32_is_nan(a), b, r);
+    return mx_f32_quiet((mx_f32)mx_select(mx_f32_is_nan(a), b, r));
 }
 
 static inline mx_u32 mx_f32_max(mx_u32 a, mx_u32 b) {
     mx_u32 r = mx_select(mx_f32_below(a, b), b, a);
     r = mx_select(mx_f32_is_nan(b), a, r);
-    return mx_select(mx_f32_is_nan(a), b, r);
+    return mx_f32_quiet((mx_f32)mx_select(mx_f32_is_nan(a), b, r));
 }
 
 static inline mx_u32 mx_f32_compare(mx_u32 a, mx_u32 b, unsigned condition) {
@@ -201,6 +206,8 @@ static inline mx_u32 mx_f32_to_s32(mx_u32 x, unsigned round) {
 }
 
 static inline mx_u32 mx_h2_compare(mx_u32 a, mx_u32 b, unsigned condition) {
+    if (condition == 7)
+        return ~mx_h2_below(b, a);
     mx_u32 low = mx_f32_compare(mx_f16_to_f32(a), mx_f16_to_f32(b), condition);
     mx_u32 high = mx_f32_compare(mx_f16_to_f32(a >> 16), mx_f16_to_f32(b >> 16), condition);
     return (low & 0xffffu) | (high & 0xffff0000u);

@@ -15,11 +15,13 @@ static float f(uint32_t bits) {
     memcpy(&value, &bits, 4);
     return value;
 }
+
 static uint32_t u(float value) {
     uint32_t bits;
     memcpy(&bits, &value, 4);
     return value != value ? NAN32 : bits;
 }
+
 static const int modes[4] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
 
 // A double to fp16 with one rounding.
@@ -77,29 +79,31 @@ mx_u32 mx_f32_fma_rounded(mx_u32 a, mx_u32 b, mx_u32 c, unsigned round) {
 
 static uint32_t min32(uint32_t a, uint32_t b) {
     if (isnan(f(a)))
-        return b;
+        return u(f(b));
     if (isnan(f(b)))
         return a;
     uint32_t ka = a >> 31 ? ~a : a | 0x80000000u, kb = b >> 31 ? ~b : b | 0x80000000u;
     return ka <= kb ? a : b;
 }
+
 static uint32_t max32(uint32_t a, uint32_t b) {
-    if (isnan(f(a)))
-        return b;
-    if (isnan(f(b)))
-        return a;
+    if (isnan(f(a)) || isnan(f(b)))
+        return min32(a, b);
     return min32(a, b) == a ? b : a;
 }
+
 mx_u32 mx_f32_min_slow(mx_u32 a, mx_u32 b) {
     mx_u32 r;
     EACH r[l] = min32(a[l], b[l]);
     return r;
 }
+
 mx_u32 mx_f32_max_slow(mx_u32 a, mx_u32 b) {
     mx_u32 r;
     EACH r[l] = max32(a[l], b[l]);
     return r;
 }
+
 mx_u32 mx_f32_clamp(mx_u32 x, unsigned clamp) {
     if (clamp == MX_CLAMP_NONE)
         return x;
@@ -107,7 +111,10 @@ mx_u32 mx_f32_clamp(mx_u32 x, unsigned clamp) {
     x = mx_f32_max(x, clamp == MX_CLAMP_M1_1 ? minus : zero);
     return clamp == MX_CLAMP_0_INF ? x : mx_f32_min(x, one);
 }
+
 mx_u32 mx_f32_ldexp(mx_u32 x, mx_u32 exponent, unsigned round) {
+    if (round == MX_ROUND_NEAREST)
+        return mx_f32_ldexp_nearest(x, exponent);
     mx_u32 r;
     fesetround(modes[round]);
     EACH {
@@ -120,10 +127,13 @@ mx_u32 mx_f32_ldexp(mx_u32 x, mx_u32 exponent, unsigned round) {
     fesetround(FE_TONEAREST);
     return r;
 }
+
 // The sum as a double is rounded to odd, so that the second rounding is right.
-static double odd_fma(double a, double b, double c) {
+static double odd_fma(double a, double b, double c, unsigned round) {
     double p = a * b; // exact for floats
     double s = p + c;
+    if (s == 0 && round == MX_ROUND_DOWN && (signbit(p) || signbit(c)))
+        return -0.0; // what x - x is then
     if (!isfinite(s))
         return s;
     double t = s - p, error = (p - (s - t)) + (c - t);
@@ -133,15 +143,7 @@ static double odd_fma(double a, double b, double c) {
         s = nextafter(s, error > 0 ? INFINITY : -INFINITY);
     return s;
 }
-mx_u32 mx_f32_fma_rscale(mx_u32 a, mx_u32 b, mx_u32 c, mx_u32 exponent) {
-    mx_u32 r;
-    EACH {
-        int32_t e = (int32_t)exponent[l];
-        e = e > 300 ? 300 : e < -300 ? -300 : e;
-        r[l] = u((float)ldexp(odd_fma(f(a[l]), f(b[l]), f(c[l])), e));
-    }
-    return r;
-}
+
 // Mantissa to [0.75, 1.5).
 static float reduce_log(float x) {
     if (x == 0 || !isfinite(x))
@@ -150,69 +152,13 @@ static float reduce_log(float x) {
     float m = frexpf(x, &e);
     return fabsf(m) < 0.75f ? m * 2 : m;
 }
+
 mx_u32 mx_f32_add_lscale(mx_u32 a, mx_u32 b) {
     mx_u32 r;
     EACH r[l] = u(f(a[l]) + reduce_log(f(b[l])));
     return r;
 }
-static uint32_t flush(uint32_t x) {
-    return (x >> 23 & 255) == 0 ? x & 0x80000000u : x;
-}
-mx_u32 mx_f32_rcp(mx_u32 x) {
-    mx_u32 r;
-    EACH r[l] = flush(u(1.0f / f(flush(x[l]))));
-    return r;
-}
-mx_u32 mx_f32_rsq(mx_u32 x) {
-    mx_u32 r;
-    EACH {
-        uint32_t v = flush(x[l]);
-        r[l] = (v & 0x7fffffffu) == 0 ? 0x7f800000u | (v & 0x80000000u) : u((float)(1.0 / sqrt((double)f(v))));
-    }
-    return r;
-}
-mx_u32 mx_f32_sin_table(mx_u32 x) {
-    mx_u32 r;
-    EACH r[l] = u((float)sin((x[l] & 63) * (M_PI / 32)));
-    return r;
-}
-mx_u32 mx_f32_cos_table(mx_u32 x) {
-    mx_u32 r;
-    EACH r[l] = u((float)cos((x[l] & 63) * (M_PI / 32)));
-    return r;
-}
-mx_u32 mx_f32_logd(mx_u32 x) {
-    mx_u32 r;
-    EACH {
-        float v = f(x[l]), m = reduce_log(v);
-        if (isnan(v))
-            r[l] = NAN32;
-        else if (v == 0)
-            r[l] = 0x7f800000u;
-        else if (v < 0)
-            r[l] = NAN32;
-        else if (isinf(v))
-            r[l] = 0x3f800000u;
-        else
-            r[l] = u(m == 1 ? (float)M_LOG2E : (float)(log2(m) / ((double)m - 1)));
-    }
-    return r;
-}
-mx_u32 mx_f32_exp(mx_u32 fixed, mx_u32 x) {
-    mx_u32 r;
-    EACH {
-        int32_t e = (int32_t)fixed[l];
-        if (isnan(f(x[l])))
-            r[l] = NAN32;
-        else if (e == INT32_MAX)
-            r[l] = 0x7f800000u;
-        else if (e == INT32_MIN)
-            r[l] = 0;
-        else
-            r[l] = u((float)ldexp(exp2((e & 0xffffff) / 16777216.0), e >> 24));
-    }
-    return r;
-}
+
 static double split(double x, unsigned mode, int *exponent) {
     *exponent = 0;
     if (x == 0 || !isfinite(x))
@@ -233,12 +179,14 @@ static double split(double x, unsigned mode, int *exponent) {
     *exponent = e;
     return m;
 }
+
 mx_u32 mx_f32_frexpm(mx_u32 x, unsigned mode) {
     mx_u32 r;
     int e;
     EACH r[l] = u((float)split(f(x[l]), mode, &e));
     return r;
 }
+
 mx_u32 mx_f32_frexpe(mx_u32 x, unsigned mode) {
     mx_u32 r;
     EACH {
@@ -248,17 +196,20 @@ mx_u32 mx_f32_frexpe(mx_u32 x, unsigned mode) {
     }
     return r;
 }
+
 static double integral(double x, unsigned round) {
     return round == MX_ROUND_NEAREST ? nearbyint(x)
            : round == MX_ROUND_UP    ? ceil(x)
            : round == MX_ROUND_DOWN  ? floor(x)
                                      : trunc(x);
 }
+
 mx_u32 mx_f32_round_slow(mx_u32 x, unsigned round) {
     mx_u32 r;
     EACH r[l] = u((float)integral(f(x[l]), round));
     return r;
 }
+
 static bool decide(unsigned condition, double a, double b) {
     switch (condition) {
     case 0:
@@ -277,32 +228,34 @@ static bool decide(unsigned condition, double a, double b) {
         return a < b || a > b;
     }
 }
+
 mx_u32 mx_f32_compare_slow(mx_u32 a, mx_u32 b, unsigned condition) {
     mx_u32 r;
-    if (condition == 7) {
-        mx_u32 ka = (a ^ (mx_u32)((mx_i32)a >> 31)) | (~a & 0x80000000u),
-               kb = (b ^ (mx_u32)((mx_i32)b >> 31)) | (~b & 0x80000000u);
-        return (mx_u32)(ka <= kb);
-    }
+    if (condition == 7)
+        return ~mx_f32_below(b, a);
     EACH r[l] = decide(condition, f(a[l]), f(b[l])) ? UINT32_MAX : 0;
     return r;
 }
+
 static int64_t to_int(double x, int64_t low, int64_t high, unsigned round) {
     if (x != x)
         return 0;
     x = integral(x, round);
     return x <= (double)low ? low : x >= (double)high ? high : (int64_t)x;
 }
+
 mx_u32 mx_f32_to_s32_slow(mx_u32 x, unsigned round) {
     mx_u32 r;
     EACH r[l] = (uint32_t)to_int(f(x[l]), INT32_MIN, INT32_MAX, round);
     return r;
 }
+
 mx_u32 mx_f32_to_u32(mx_u32 x, unsigned round) {
     mx_u32 r;
     EACH r[l] = (uint32_t)to_int(f(x[l]), 0, UINT32_MAX, round);
     return r;
 }
+
 mx_u32 mx_s32_to_f32_slow(mx_u32 x, unsigned round) {
     if (round == MX_ROUND_NEAREST)
         return (mx_u32) __builtin_convertvector((mx_i32)x, mx_f32);
@@ -316,6 +269,7 @@ mx_u32 mx_s32_to_f32_slow(mx_u32 x, unsigned round) {
     fesetround(FE_TONEAREST);
     return r;
 }
+
 mx_u32 mx_u32_to_f32_slow(mx_u32 x, unsigned round) {
     mx_u32 r;
     fesetround(modes[round]);
@@ -327,16 +281,19 @@ mx_u32 mx_u32_to_f32_slow(mx_u32 x, unsigned round) {
     fesetround(FE_TONEAREST);
     return r;
 }
+
 mx_u32 mx_f32_to_f16_slow(mx_u32 x, unsigned round) {
     mx_u32 r;
     EACH r[l] = half_from(f(x[l]), round);
     return r;
 }
+
 mx_u32 mx_f16_to_f32_slow(mx_u32 x) {
     mx_u32 r;
     EACH r[l] = u(half_to((uint16_t)x[l]));
     return r;
 }
+
 #define HALVES(expression)                                                                                             \
     mx_u32 r;                                                                                                          \
     EACH {                                                                                                             \
@@ -348,23 +305,29 @@ mx_u32 mx_f16_to_f32_slow(mx_u32 x) {
     return r
 #define H(v) half_to((uint16_t)((v)[l] >> i))
 mx_u32 mx_h2_fma_slow(mx_u32 a, mx_u32 b, mx_u32 c, unsigned round) {
-    HALVES(half_from(odd_fma(H(a), H(b), H(c)), round));
+    HALVES(half_from(odd_fma(H(a), H(b), H(c), round), round));
 }
+
 mx_u32 mx_h2_add_slow(mx_u32 a, mx_u32 b, unsigned round) {
-    HALVES(half_from((double)H(a) + (double)H(b), round));
+    HALVES(half_from(odd_fma(H(a), 1, H(b), round), round));
 }
+
 static uint16_t min16(uint16_t a, uint16_t b) {
     return half_from(f(min32(u(half_to(a)), u(half_to(b)))), 0);
 }
+
 static uint16_t max16(uint16_t a, uint16_t b) {
     return half_from(f(max32(u(half_to(a)), u(half_to(b)))), 0);
 }
+
 mx_u32 mx_h2_min_slow(mx_u32 a, mx_u32 b) {
     HALVES(min16((uint16_t)(a[l] >> i), (uint16_t)(b[l] >> i)));
 }
+
 mx_u32 mx_h2_max_slow(mx_u32 a, mx_u32 b) {
     HALVES(max16((uint16_t)(a[l] >> i), (uint16_t)(b[l] >> i)));
 }
+
 mx_u32 mx_h2_clamp(mx_u32 x, unsigned clamp) {
     if (clamp == MX_CLAMP_NONE)
         return x;
@@ -372,66 +335,76 @@ mx_u32 mx_h2_clamp(mx_u32 x, unsigned clamp) {
     x = mx_h2_max(x, clamp == MX_CLAMP_M1_1 ? minus : zero);
     return clamp == MX_CLAMP_0_INF ? x : mx_h2_min(x, one);
 }
-mx_u32 mx_h2_ldexp(mx_u32 x, mx_u32 exponents, unsigned round) {
-    HALVES(half_from(ldexp(H(x), (int16_t)(exponents[l] >> i) > 100    ? 100
-                                 : (int16_t)(exponents[l] >> i) < -100 ? -100
-                                                                       : (int16_t)(exponents[l] >> i)),
-                     round));
-}
-mx_u32 mx_h2_frexpm(mx_u32 x, unsigned mode) {
-    int e;
-    HALVES(half_from(split(H(x), mode, &e), 0));
-}
-static uint16_t exponent16(double x, unsigned mode) {
-    int e;
-    split(x, mode, &e);
-    return (uint16_t)e;
-}
-mx_u32 mx_h2_frexpe(mx_u32 x, unsigned mode) {
-    HALVES(exponent16(H(x), mode));
-}
-mx_u32 mx_h2_round(mx_u32 x, unsigned round) {
-    HALVES(half_from(integral(H(x), round), 0));
-}
+
 mx_u32 mx_h2_compare_slow(mx_u32 a, mx_u32 b, unsigned condition) {
-    if (condition == 7) {
-        HALVES(min16((uint16_t)(a[l] >> i), (uint16_t)(b[l] >> i)) == (uint16_t)(a[l] >> i) ? 0xffff : 0);
-    }
+    if (condition == 7)
+        return ~mx_h2_below(b, a);
     HALVES(decide(condition, H(a), H(b)) ? 0xffff : 0);
 }
-mx_u32 mx_f16_rcp(mx_u32 x) {
-    mx_u32 r;
-    EACH r[l] = half_from(1.0 / half_to((uint16_t)x[l]), 0);
-    return r;
-}
-mx_u32 mx_f16_rsq(mx_u32 x) {
-    mx_u32 r;
-    EACH {
-        double v = half_to((uint16_t)x[l]);
-        r[l] = v == 0 ? 0x7c00u | (x[l] & 0x8000u) : half_from(1.0 / sqrt(v), 0);
-    }
-    return r;
-}
+
 mx_u32 mx_f16_to_s32(mx_u32 x, unsigned round) {
     return mx_f32_to_s32(mx_f16_to_f32(x), round);
 }
+
 mx_u32 mx_f16_to_u32(mx_u32 x, unsigned round) {
     return mx_f32_to_u32(mx_f16_to_f32(x), round);
 }
-mx_u32 mx_h2_to_s16(mx_u32 x, unsigned round) {
-    HALVES(to_int(H(x), INT16_MIN, INT16_MAX, round));
-}
-mx_u32 mx_h2_to_u16(mx_u32 x, unsigned round) {
-    HALVES(to_int(H(x), 0, UINT16_MAX, round));
-}
+
 mx_u32 mx_s16_to_h2_slow(mx_u32 x, unsigned round) {
     HALVES(half_from((int16_t)(x[l] >> i), round));
 }
+
 mx_u32 mx_u16_to_h2_slow(mx_u32 x, unsigned round) {
     HALVES(half_from((uint16_t)(x[l] >> i), round));
 }
+
 mx_u32 mx_f32_to_h2_slow(mx_u32 a, mx_u32 b, unsigned round) {
     mx_u32 r;
     EACH r[l] = half_from(f(a[l]), round) | (uint32_t)half_from(f(b[l]), round) << 16;
     return r;
+}
+
+// ---- halves by way of fp32, which holds all that they are
+
+static mx_u32 pair(mx_u32 low, mx_u32 high) {
+    return (low & 0xffffu) | high << 16;
+}
+
+mx_u32 mx_h2_frexpm(mx_u32 x, unsigned mode) {
+    return mx_f32_to_h2(mx_f32_frexpm(mx_f16_to_f32(x), mode), mx_f32_frexpm(mx_f16_to_f32(x >> 16), mode), 0);
+}
+
+mx_u32 mx_h2_frexpe(mx_u32 x, unsigned mode) {
+    return pair(mx_f32_frexpe(mx_f16_to_f32(x), mode), mx_f32_frexpe(mx_f16_to_f32(x >> 16), mode));
+}
+
+mx_u32 mx_h2_round(mx_u32 x, unsigned round) {
+    return mx_f32_to_h2(mx_f32_round(mx_f16_to_f32(x), round), mx_f32_round(mx_f16_to_f32(x >> 16), round), 0);
+}
+
+// Exact in fp32: beyond 2^60 every result is 0 or infinite.
+static mx_u32 scaled(mx_u32 x, mx_i32 exponent) {
+    mx_i32 high = exponent > 60, low = exponent < -60;
+    exponent = (exponent & ~high & ~low) | (high & 60) | (low & -60);
+    return (mx_u32)((mx_f32)mx_f16_to_f32(x) * (mx_f32)((exponent + 127) << 23));
+}
+
+mx_u32 mx_h2_ldexp(mx_u32 x, mx_u32 exponents, unsigned round) {
+    mx_i32 low = (mx_i32)(exponents << 16) >> 16, high = (mx_i32)exponents >> 16;
+    return mx_f32_to_h2(scaled(x, low), scaled(x >> 16, high), round);
+}
+
+static mx_u32 limited(mx_u32 x, int32_t least, int32_t most) {
+    mx_i32 value = (mx_i32)x, high = value > most, low = value < least;
+    return (mx_u32)((value & ~high & ~low) | (high & most) | (low & least));
+}
+
+mx_u32 mx_h2_to_s16(mx_u32 x, unsigned round) {
+    mx_u32 low = mx_f16_to_s32(x, round), high = mx_f16_to_s32(x >> 16, round);
+    return pair(limited(low, INT16_MIN, INT16_MAX), limited(high, INT16_MIN, INT16_MAX));
+}
+
+mx_u32 mx_h2_to_u16(mx_u32 x, unsigned round) {
+    mx_u32 low = mx_f16_to_s32(x, round), high = mx_f16_to_s32(x >> 16, round);
+    return pair(limited(low, 0, UINT16_MAX), limited(high, 0, UINT16_MAX));
 }

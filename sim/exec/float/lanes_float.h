@@ -15,6 +15,7 @@ mx_u32 mx_f32_fma_rounded(mx_u32 a, mx_u32 b, mx_u32 c, unsigned round);
 mx_u32 mx_f32_min_slow(mx_u32 a, mx_u32 b);
 mx_u32 mx_f32_max_slow(mx_u32 a, mx_u32 b);
 mx_u32 mx_f32_clamp(mx_u32 x, unsigned clamp);
+mx_u32 mx_f32_ldexp_nearest(mx_u32 x, mx_u32 exponent);
 mx_u32 mx_f32_ldexp(mx_u32 x, mx_u32 exponent, unsigned round);
 mx_u32 mx_f32_fma_rscale(mx_u32 a, mx_u32 b, mx_u32 c, mx_u32 exponent);
 mx_u32 mx_f32_add_lscale(mx_u32 a, mx_u32 b);
