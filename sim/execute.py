@@ -11,7 +11,6 @@ import json
 import pathlib
 import re
 import subprocess
-import sys
 import tempfile
 import time
 
@@ -42,8 +41,6 @@ class Machine:
             options = " ".join([*self.options, "--report", f"{folder}/%p.json"])
             env = self.sim.environment(PANTHOR_SIM_EXEC=self.build / "bin" / "mali-exec", PANTHOR_SIM_EXEC_OPTIONS=options,
                                        **knobs)
-            for name in [name for name, value in knobs.items() if value is None]:
-                del env[name]
             start = time.monotonic()
             try:
                 done = subprocess.run(self.sim.command(*words), env=env, capture_output=True, text=True, errors="replace",
@@ -122,8 +119,7 @@ def run_ops(build, args, result):
 def run_stock(build, args, result):
     machine = Machine(build, "rival", ("--check",))
     program = machine.sim.root / "usr" / "libexec" / "aarch64-linux-gnu" / "llama.cpp-tests" / "test-backend-ops"
-    entry = cases(machine, program, "Vulkan0", "MUL_MAT", STOCK_CASES, 3600, GGML_VK_VISIBLE_DEVICES=0,
-                  GGML_BACKEND_PATH=None, ROCKFILL_SIM_LIBRARIES=None)
+    entry = cases(machine, program, "Vulkan0", "MUL_MAT", STOCK_CASES, 3600, **simulation.STOCK)
     result["backend_ops"].setdefault("stock", {})["MUL_MAT"] = entry
     print_cases("stock", "MUL_MAT", entry)
 
@@ -148,18 +144,14 @@ def main():
         raise SimError(f"--only {','.join(sorted(unknown))}: the parts are {', '.join(PARTS)}")
     simulation.setup(build, [VARIANT, *(["rival"] if "stock" in parts else [])])
     path = build / "results" / "run.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
     result = json.loads(path.read_text()) if path.exists() else {"backend_ops": {}}
     result.update(record.header(), driver=Sim(build, VARIANT).versions()["mesa"])
     for part in parts:
         print(f"{part}:", flush=True)
         PARTS[part](build, args, result)
-        path.write_text(json.dumps(result, indent=1) + "\n")
+        simulation.store(path, result)
     print(path)
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except SimError as error:
-        sys.exit(f"sim: error: {error}")
+    simulation.run_program(main)

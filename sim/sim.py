@@ -25,6 +25,7 @@ import record  # noqa: E402
 UBATCHES = (32, 64, 128, 256, 512, 1024)
 DRIVERS = ("trixie", "backports", "unstable")
 RIVAL_UBATCHES = (64, 32, 128, 256, 512)
+STOCK = {"GGML_VK_VISIBLE_DEVICES": 0, "GGML_BACKEND_PATH": None, "ROCKFILL_SIM_LIBRARIES": None}  # knobs of the stock backend
 DEVICE_SUBMISSIONS = 3  # Mesa's own, while it makes a device
 
 
@@ -60,6 +61,7 @@ class Sim:
         return ["sh", str(ROOT / "sim" / "userland" / "run.sh"), "--variant", self.variant, *map(str, words)]
 
     def environment(self, **knobs):
+        """The environment of a program with rockfill, and the knobs; None takes a variable out."""
         env = {key: value for key, value in os.environ.items() if not key.startswith(("GGML_", "VK_", "PANTHOR_SIM_"))}
         env["ROCKFILL_SIM_PANTHOR"] = str(self.folder / "libpanthor-sim.so")
         env["ROCKFILL_SIM_LIBRARIES"] = str(self.llama / "lib")
@@ -67,8 +69,8 @@ class Sim:
         # Mesa's shader cache is kept apart from the user's; setup.sh must not follow it there.
         env.setdefault("ROCKFILL_CACHE", str(pathlib.Path(env.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "rockfill"))
         env["XDG_CACHE_HOME"] = str(self.folder / "cache")
-        env.update({key: str(value) for key, value in knobs.items()})
-        return env
+        env.update(knobs)
+        return {key: str(value) for key, value in env.items() if value is not None}
 
     @property
     def root(self):
@@ -118,9 +120,7 @@ class Sim:
 
     def rival_prefill(self, shape, prompt, ubatch, limit_s=900):
         """The same with the stock Vulkan backend and programs of the userland's own distribution."""
-        env = self.environment(GGML_VK_VISIBLE_DEVICES=0)
-        for name in ("GGML_BACKEND_PATH", "ROCKFILL_SIM_LIBRARIES"):
-            del env[name]
+        env = self.environment(**STOCK)
         counts, done = self.bench(self.root / "usr" / "bin" / "llama-bench", shape, prompt, ubatch, env, 0, limit_s)
         entry = graph_entry(shape, ubatch, counts, done.returncode)
         words = (done.stdout + done.stderr).strip().splitlines()
@@ -287,23 +287,29 @@ def rival(build, shape):
               f"{entry['peak_scratch_mib']} MiB", flush=True)
     result["graphs"].sort(key=lambda entry: entry["ubatch"])
     result["died_at"] = next((entry["ubatch"] for entry in result["graphs"] if entry["oom"]), None)
-    folder = build / "results"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "rival.json").write_text(json.dumps(result, indent=1) + "\n")
-    print(folder / "rival.json")
+    print(store(build / "results" / "rival.json", result))
+
+
+def store(path, result):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(result, indent=1) + "\n")
+    return path
 
 
 def write(folder, result):
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "sim.json"
-    path.write_text(json.dumps(result, indent=1) + "\n")
+    path = store(folder / "sim.json", result)
     rival_path = folder / "rival.json"
     picture.draw(folder, result, json.loads(rival_path.read_text()) if rival_path.exists() else None)
     print(path)
 
 
-if __name__ == "__main__":
+def run_program(main_function):
+    """A program's main, whose errors end it in one line."""
     try:
-        main()
+        main_function()
     except SimError as error:
         sys.exit(f"sim: error: {error}")
+
+
+if __name__ == "__main__":
+    run_program(main)

@@ -37,7 +37,6 @@ enum mx_fault_kind {
     MX_FAULT_PERMISSION,  // a store to read-only memory, code that is not executable
     MX_FAULT_INSTRUCTION, // not known, or not decodable
     MX_FAULT_ENDLESS,     // more instructions than the limit
-    MX_FAULT_DEADLOCK,    // a barrier that not all threads can reach
     MX_FAULT_STREAM,      // a command stream instruction
     MX_FAULT_DESCRIPTOR,  // one that makes no sense
     MX_FAULT_MEMORY,      // of the host: out of it

@@ -457,15 +457,14 @@ void mx_run_shift64(struct mx_worker *w, const struct mx_step *s) {
 
 // ---- dot products: exact sums of four products and the accumulator; only the sum saturates
 
-static mx_u32 dot_slowly(const struct mx_step *s, bool is_signed, mx_u32 a, mx_u32 b, mx_u32 c) {
-    enum kind kind = is_signed ? S8 : U8, wide = is_signed ? S32 : U32;
+static mx_u32 dot_u8(const struct mx_step *s, mx_u32 a, mx_u32 b, mx_u32 c) {
     mx_u32 r;
     EACH {
-        int64_t sum = part(c[l], wide, 0);
+        int64_t sum = part(c[l], U32, 0);
         for (unsigned i = 0; i < 4; i++)
-            sum += part(a[l], kind, i) * part(b[l], kind, i);
+            sum += part(a[l], U8, i) * part(b[l], U8, i);
         if (s->saturate)
-            sum = sum < low_of[wide] ? low_of[wide] : sum > high_of[wide] ? high_of[wide] : sum;
+            sum = sum > high_of[U32] ? high_of[U32] : sum;
         r[l] = (uint32_t)sum;
     }
     return r;
@@ -501,5 +500,5 @@ void mx_run_idpadd_s8(struct mx_worker *w, const struct mx_step *s) {
 }
 
 void mx_run_idpadd_u8(struct mx_worker *w, const struct mx_step *s) {
-    mx_put(w, s, dot_slowly(s, false, mx_fetch(w, s, 0), mx_fetch(w, s, 1), mx_fetch(w, s, 2)));
+    mx_put(w, s, dot_u8(s, mx_fetch(w, s, 0), mx_fetch(w, s, 1), mx_fetch(w, s, 2)));
 }

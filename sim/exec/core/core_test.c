@@ -2,33 +2,9 @@
 // Runs the tests. An argument is a part of the names of those to run. Ends in "N passed, N failed".
 #include "core_test.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 struct bench bench;
-static int failures; // of this test
-
-void test_check(bool good, const char *file, int line, const char *condition) {
-    if (good)
-        return;
-    failures++;
-    fprintf(stderr, "%s:%d: not so: %s\n", file, line, condition);
-}
-
-void test_check_equal(uint64_t value, uint64_t wanted, const char *file, int line, const char *expression) {
-    if (value == wanted)
-        return;
-    failures++;
-    fprintf(stderr, "%s:%d: %s is 0x%" PRIx64 ", not 0x%" PRIx64 "\n", file, line, expression, value, wanted);
-}
-
-void test_check_text(const char *text, const char *wanted, const char *file, int line) {
-    if (strcmp(text, wanted) == 0)
-        return;
-    failures++;
-    fprintf(stderr, "%s:%d: '%s', not '%s'\n", file, line, text, wanted);
-}
 
 // ---- the address space
 
@@ -117,20 +93,7 @@ void emit_end(void) {
 
 int main(int argc, char **argv) {
     static const struct test *const all[] = {decode_tests, flow_tests, message_tests, fault_tests, job_tests};
-    int passed = 0, failed = 0;
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        for (const struct test *test = all[i]; test->name != NULL; test++) {
-            if (argc > 1 && strstr(test->name, argv[1]) == NULL)
-                continue;
-            failures = 0;
-            bench_renew();
-            test->run();
-            passed += failures == 0;
-            failed += failures > 0;
-            if (failures > 0)
-                printf("failed: %s\n", test->name);
-        }
+    int status = test_main(argc, argv, all, sizeof all / sizeof all[0], bench_renew);
     mx_memory_free(bench.memory);
-    printf("%d passed, %d failed\n", passed, failed);
-    return failed > 0 || passed == 0;
+    return status;
 }

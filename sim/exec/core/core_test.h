@@ -8,19 +8,8 @@
 #include <string.h>
 
 #include "../core.h"
+#include "../unit.h"
 
-// Notes a failure with its place; the test goes on.
-#define CHECK(condition) test_check((condition), __FILE__, __LINE__, #condition)
-#define CHECK_EQUAL(value, wanted) test_check_equal((uint64_t)(value), (uint64_t)(wanted), __FILE__, __LINE__, #value)
-#define CHECK_TEXT(text, wanted) test_check_text((text), (wanted), __FILE__, __LINE__)
-void test_check(bool good, const char *file, int line, const char *condition);
-void test_check_equal(uint64_t value, uint64_t wanted, const char *file, int line, const char *expression);
-void test_check_text(const char *text, const char *wanted, const char *file, int line);
-
-struct test {
-    const char *name;
-    void (*run)(void);
-};
 // One table a file, ended by a test without a name.
 extern const struct test decode_tests[], flow_tests[], message_tests[], fault_tests[], job_tests[];
 

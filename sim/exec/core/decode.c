@@ -145,17 +145,17 @@ static struct mx_operand operand_amount(uint64_t w, uint8_t size) {
 #define RAW ((struct mx_operand){.type = MX_RAW})
 #define TYPED(t, c, s) ((struct mx_operand){.type = (t), .code = (uint8_t)(c), .is_signed = (s)})
 
-// Returns the number of operands; words[i] is set where one takes two.
-static unsigned operands_of(enum mx_shape shape, uint64_t w, struct mx_operand o[4], uint8_t words[4]) {
+// What is done to each operand; words[i] is set where one takes two. How many there are: mx_form_sources.
+static void operands_describe(enum mx_shape shape, uint64_t w, struct mx_operand o[4], uint8_t words[4]) {
     switch (shape) {
     case NONE:
     case CLOCK:
-        return 0;
+        return;
     case BRANCH:
     case RAW_1:
     case IMM:
         o[0] = RAW;
-        return 1;
+        return;
     case LOAD:
     case STORE:
     case ATOM:
@@ -163,95 +163,95 @@ static unsigned operands_of(enum mx_shape shape, uint64_t w, struct mx_operand o
     case ATOM_RETURN:
         o[0] = RAW;
         words[0] = 2;
-        return 1;
+        return;
     case LD_PKA:
     case LEA_PKA:
         o[0] = o[1] = RAW;
-        return 2;
+        return;
     case BYTE_S:
     case BYTE_U:
         o[0] = TYPED(MX_BYTE, mx_bits(w, 28, 2), shape == BYTE_S);
-        return 1;
+        return;
     case BYTES_S:
     case BYTES_U:
         o[0] = TYPED(MX_BYTES, mx_bits(w, 36, 4), shape == BYTES_S);
-        return 1;
+        return;
     case HALF_S:
     case HALF_U:
         o[0] = TYPED(MX_HALF, mx_bits(w, 28, 1), shape == HALF_S);
-        return 1;
+        return;
     case HALF_F:
         o[0] = (struct mx_operand){.type = MX_F16, .code = (uint8_t)mx_bits(w, 28, 1), .sign = sign_bits(w, 0)};
-        return 1;
+        return;
     case F16_1: // the low half of a swizzle
         o[0] = (struct mx_operand){
             .type = MX_F16, .code = mx_bits(w, 28, 2) == 1 || mx_bits(w, 28, 2) == 3, .sign = sign_bits(w, 0)};
-        return 1;
+        return;
     case I16_S1:
     case I16_U1:
         o[0] = operand_int(w, 0, MX_I16, shape == I16_S1);
-        return 1;
+        return;
     case I32_S1:
     case I32_U1:
         o[0] = operand_int(w, 0, MX_I32, shape == I32_S1);
-        return 1;
+        return;
     case F32H_1:
         o[0] = operand_f32(w, 0, true);
         o[0].sign = 0;
-        return 1;
+        return;
     case F32_1:
     case F32N_1:
         o[0] = operand_f32(w, 0, shape == F32_1);
-        return 1;
+        return;
     case H2_1:
     case SWZ_1:
         o[0] = operand_h2(w, 0, shape == H2_1);
-        return 1;
+        return;
     case F32_2:
     case F32N_2:
         o[0] = operand_f32(w, 0, shape == F32_2);
         o[1] = operand_f32(w, 1, shape == F32_2);
-        return 2;
+        return;
     case F32N_RAW:
         o[0] = operand_f32(w, 0, false);
         o[1] = RAW;
-        return 2;
+        return;
     case RAW_F32N:
         o[0] = RAW;
         o[1] = operand_f32(w, 1, false);
-        return 2;
+        return;
     case H2_2:
         o[0] = operand_h2(w, 0, true);
         o[1] = operand_h2(w, 1, true);
-        return 2;
+        return;
     case H2N_RAW:
         o[0] = operand_h2(w, 0, true);
         o[0].code = 2; // no choice of halves
         o[1] = RAW;
-        return 2;
+        return;
     case F32_2C:
         o[0] = operand_f32(w, 0, true);
         o[1] = operand_f32(w, 1, true);
         o[2] = RAW;
-        return 3;
+        return;
     case H2_2C:
         o[0] = operand_h2(w, 0, true);
         o[1] = operand_h2(w, 1, true);
         o[2] = RAW;
-        return 3;
+        return;
     case MKVEC16:
         o[0] = TYPED(MX_HALF, mx_bits(w, 28, 1), 0);
         o[1] = TYPED(MX_HALF, mx_bits(w, 26, 1), 0);
-        return 2;
+        return;
     case MKVEC8:
         o[0] = TYPED(MX_BYTE, mx_bits(w, 38, 2), 0);
         o[1] = TYPED(MX_BYTE, mx_bits(w, 36, 2), 0);
         o[2] = RAW;
-        return 3;
+        return;
     case CLPER:
         o[0] = RAW;
         o[1] = operand_amount(w, 32);
-        return 2;
+        return;
     case I32_U:
     case I32_S:
     case I32_UC:
@@ -259,7 +259,7 @@ static unsigned operands_of(enum mx_shape shape, uint64_t w, struct mx_operand o
         o[0] = operand_int(w, 0, MX_I32, shape == I32_S || shape == I32_SC);
         o[1] = operand_int(w, 1, MX_I32, shape == I32_S || shape == I32_SC);
         o[2] = RAW;
-        return shape == I32_UC || shape == I32_SC ? 3 : 2;
+        return;
     case I16_U:
     case I16_S:
     case I16_UC:
@@ -267,7 +267,7 @@ static unsigned operands_of(enum mx_shape shape, uint64_t w, struct mx_operand o
         o[0] = operand_int(w, 0, MX_I16, shape == I16_S || shape == I16_SC);
         o[1] = operand_int(w, 1, MX_I16, shape == I16_S || shape == I16_SC);
         o[2] = RAW;
-        return shape == I16_UC || shape == I16_SC ? 3 : 2;
+        return;
     case I8_U:
     case I8_S:
     case I8_UC:
@@ -275,7 +275,7 @@ static unsigned operands_of(enum mx_shape shape, uint64_t w, struct mx_operand o
         o[0] = operand_int(w, 0, MX_I8, false);
         o[1] = operand_int(w, 1, MX_I8, false);
         o[2] = RAW;
-        return shape == I8_UC || shape == I8_SC ? 3 : 2;
+        return;
     case I64_U:
     case I64_S:
         o[0] = mx_bits(w, 48, 9) == 0x1a3 || mx_bits(w, 48, 9) == 0x1ab ? TYPED(MX_I64, 0, shape == I64_S) : RAW;
@@ -285,42 +285,41 @@ static unsigned operands_of(enum mx_shape shape, uint64_t w, struct mx_operand o
         words[0] = words[1] = 2;
         if (o[1].code != 0)
             words[1] = o[1].code == 9 ? 2 : 1;
-        return 2;
+        return;
     case F32_3:
         for (unsigned i = 0; i < 3; i++)
             o[i] = operand_f32(w, i, true);
-        return 3;
+        return;
     case H2_3:
     case SWZ_3:
         for (unsigned i = 0; i < 3; i++)
             o[i] = operand_h2(w, i, shape == H2_3);
-        return 3;
+        return;
     case RAW_3:
         o[0] = o[1] = o[2] = RAW;
-        return 3;
+        return;
     case RAW_4:
         o[0] = o[1] = o[2] = o[3] = RAW;
-        return 4;
+        return;
     case RSCALE:
         for (unsigned i = 0; i < 3; i++)
             o[i] = operand_f32(w, i, false);
         o[3] = RAW;
-        return 4;
+        return;
     case SHIFT8:
     case SHIFT16:
     case SHIFT32:
         o[0] = operand_int(w, 0, shape == SHIFT8 ? MX_I8 : shape == SHIFT16 ? MX_I16 : MX_I32, false);
         o[1] = operand_amount(w, shape == SHIFT8 ? 8 : shape == SHIFT16 ? 16 : 32);
         o[2] = TYPED(MX_NOT, mx_bits(w, 35, 1), 0);
-        return 3;
+        return;
     case SHIFT64:
         o[0] = operand_int(w, 0, MX_I64, false);
         o[1] = operand_amount(w, 64);
         o[2] = TYPED(MX_NOT, mx_bits(w, 35, 1), 0);
         words[0] = words[2] = 2;
-        return 3;
+        return;
     }
-    return 0;
 }
 
 static void modifiers_read(struct mx_step *s, enum mx_shape shape) {
@@ -467,7 +466,8 @@ bool mx_decode(uint64_t word, struct mx_step *s, struct mx_pool_plan *plan) {
     if (row->unit == MX_UNIT_LS)
         message_read(s, shape);
     uint8_t words[4] = {1, 1, 1, 1};
-    unsigned count = operands_of(shape, word, s->operand, words);
+    unsigned count = mx_form_sources(row);
+    operands_describe(shape, word, s->operand, words);
     for (unsigned i = 0; i < count; i++)
         if (!operand_place(s, plan, i, words[i], &s->operand[i], &s->insn.sources[i]))
             return false;

@@ -11,7 +11,6 @@ static const struct {
     [MX_FAULT_PERMISSION] = {"permission", 0xc0},
     [MX_FAULT_INSTRUCTION] = {"instruction", 0x51},
     [MX_FAULT_ENDLESS] = {"endless", 0x44},
-    [MX_FAULT_DEADLOCK] = {"deadlock", 0x44},
     [MX_FAULT_STREAM] = {"stream", 0x49},
     [MX_FAULT_DESCRIPTOR] = {"descriptor", 0x40},
     [MX_FAULT_MEMORY] = {"memory", 0x48},

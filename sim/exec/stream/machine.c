@@ -29,7 +29,7 @@ struct slot {
 };
 
 struct group {
-    bool exists, fatal;
+    bool fatal;
     uint32_t space, queue_count;
     struct slot slots[QUEUES];
 };
@@ -292,7 +292,7 @@ bool mx_machine_group(struct mx_machine *m, uint32_t number, uint32_t space, uin
     struct group *group = calloc(1, sizeof *group);
     if (group == NULL)
         return false;
-    *group = (struct group){.exists = true, .space = space, .queue_count = queues};
+    *group = (struct group){.space = space, .queue_count = queues};
     running_take(m);
     struct group *old = m->groups[number];
     m->groups[number] = group;

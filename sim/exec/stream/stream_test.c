@@ -2,41 +2,11 @@
 // Runs the tests. An argument is a part of the names of those to run. Ends in "N passed, N failed".
 #include "stream_test.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
-static int failures; // of this test
-
-void test_check(bool good, const char *file, int line, const char *condition) {
-    if (good)
-        return;
-    failures++;
-    fprintf(stderr, "%s:%d: not so: %s\n", file, line, condition);
-}
-
-void test_check_equal(uint64_t value, uint64_t wanted, const char *file, int line, const char *expression) {
-    if (value == wanted)
-        return;
-    failures++;
-    fprintf(stderr, "%s:%d: %s is 0x%" PRIx64 ", not 0x%" PRIx64 "\n", file, line, expression, value, wanted);
+static void mock_renew(void) {
+    mock = (struct mock){0};
 }
 
 int main(int argc, char **argv) {
-    static const struct test *const tables[] = {memory_tests, stream_tests, job_tests, machine_tests};
-    int passed = 0, failed = 0;
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
-        for (const struct test *test = tables[i]; test->name != NULL; test++) {
-            if (argc > 1 && strstr(test->name, argv[1]) == NULL)
-                continue;
-            failures = 0;
-            mock = (struct mock){0};
-            test->run();
-            passed += failures == 0;
-            failed += failures > 0;
-            if (failures > 0)
-                printf("failed: %s\n", test->name);
-        }
-    printf("%d passed, %d failed\n", passed, failed);
-    return failed > 0 || passed == 0;
+    static const struct test *const all[] = {memory_tests, stream_tests, job_tests, machine_tests};
+    return test_main(argc, argv, all, sizeof all / sizeof all[0], mock_renew);
 }
